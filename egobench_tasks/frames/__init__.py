@@ -1,0 +1,1 @@
+"""From a clip to the frames a model sees: which times, which pixels, kept where."""

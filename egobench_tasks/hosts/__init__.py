@@ -1,0 +1,1 @@
+"""Everything that knows an evaluation host (lighteval, Inspect)."""
