@@ -1,0 +1,144 @@
+"""What a run's judgements add up to, and how far two judges agree. Pure arithmetic."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from egobench_tasks.judge.prompt import JudgeItem
+from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
+from egobench_tasks.scoring import wilson_interval
+
+# The share of answers without a verdict above which a score should not be quoted (issue 4).
+MAX_UNJUDGED_RATE = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSummary:
+    """Scores over the answers that have a verdict, and how many have none, and why.
+
+    Answers without a verdict count neither as right nor as wrong (PROTOCOL 2).
+    """
+
+    judged: int
+    correct: int
+    score_sum: float
+    unjudged: Mapping[NoVerdict, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """All answers, judged or not."""
+        return self.judged + sum(self.unjudged.values())
+
+    @property
+    def accuracy(self) -> float:
+        """The share of judged answers that are correct, in [0, 1]; NaN where none is judged."""
+        return self.correct / self.judged if self.judged else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The Wilson 95 % interval of `accuracy`."""
+        return wilson_interval(self.correct, self.judged)
+
+    @property
+    def mean_score(self) -> float:
+        """The judge's mean score over judged answers, in [0, 5]; NaN where none is judged."""
+        return self.score_sum / self.judged if self.judged else math.nan
+
+    @property
+    def unjudged_rate(self) -> float:
+        """The share of all answers that have no verdict, in [0, 1]; 0 for no answers."""
+        return 1 - self.judged / self.total if self.total else 0.0
+
+
+def summarise(judgements: Iterable[Judgement]) -> JudgeSummary:
+    """Add up the judgements of a set of answers."""
+    verdicts: list[Verdict] = []
+    unjudged: Counter[NoVerdict] = Counter()
+    for judgement in judgements:
+        if judgement.verdict is not None:
+            verdicts.append(judgement.verdict)
+        elif judgement.failure is not None:
+            unjudged[judgement.failure] += 1
+    return JudgeSummary(
+        judged=len(verdicts),
+        correct=sum(verdict.correct for verdict in verdicts),
+        score_sum=math.fsum(verdict.score for verdict in verdicts),
+        unjudged=dict(sorted(unjudged.items())),
+    )
+
+
+def mean_accuracy(summaries: Iterable[JudgeSummary]) -> float:
+    """Return the mean of the categories' accuracies, the benchmark's average (PROTOCOL 2).
+
+    NaN where a category has no judged answer: a mean over fewer categories is another figure.
+    """
+    accuracies = [summary.accuracy for summary in summaries]
+    return math.fsum(accuracies) / len(accuracies) if accuracies else math.nan
+
+
+def describe(summary: JudgeSummary) -> str:
+    """Return one line for people: the accuracy, its interval, and how many verdicts it rests on."""
+    if not summary.total:
+        return "no answers to judge"
+    missing = ", ".join(f"{reason} {count}" for reason, count in summary.unjudged.items())
+    rests_on = f"{summary.judged} of {summary.total} answers judged" + (f" (no verdict: {missing})" if missing else "")
+    if not summary.judged:
+        return rests_on
+    low, high = summary.interval
+    return (
+        f"accuracy {summary.accuracy:.1%} (95 % interval {low:.1%} to {high:.1%}), "
+        f"mean score {summary.mean_score:.2f} of 5, {rests_on}"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """An answer that one judge calls correct and the other incorrect."""
+
+    item: JudgeItem
+    first: Verdict
+    second: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far two judges agree on the answers that both have judged."""
+
+    compared: int
+    both_correct: int
+    both_incorrect: int
+    disagreements: tuple[Disagreement, ...]
+
+    @property
+    def rate(self) -> float:
+        """The share of compared answers with equal verdicts, in [0, 1]; NaN where none is compared."""
+        return (self.both_correct + self.both_incorrect) / self.compared if self.compared else math.nan
+
+    @property
+    def kappa(self) -> float:
+        """Cohen's kappa: agreement beyond what the judges' own rates of "correct" would give by chance.
+
+        NaN where nothing is compared, or where both judges say the same of every answer.
+        """
+        if not self.compared:
+            return math.nan
+        first_correct = self.both_correct + sum(pair.first.correct for pair in self.disagreements)
+        second_correct = self.both_correct + sum(pair.second.correct for pair in self.disagreements)
+        n = self.compared
+        expected = (first_correct * second_correct + (n - first_correct) * (n - second_correct)) / n**2
+        return (self.rate - expected) / (1 - expected) if expected < 1 else math.nan
+
+
+def agreement(items: Sequence[JudgeItem], first: Sequence[Judgement], second: Sequence[Judgement]) -> Agreement:
+    """Compare two judges' judgements of the same items, over those that both have a verdict on."""
+    disagreements: list[Disagreement] = []
+    equal: Counter[bool] = Counter()
+    for item, one, other in zip(items, first, second, strict=True):
+        if one.verdict is None or other.verdict is None:
+            continue
+        if one.verdict.correct == other.verdict.correct:
+            equal[one.verdict.correct] += 1
+        else:
+            disagreements.append(Disagreement(item, one.verdict, other.verdict))
+    return Agreement(equal.total() + len(disagreements), equal[True], equal[False], tuple(disagreements))
