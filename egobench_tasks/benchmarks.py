@@ -79,7 +79,7 @@ class EgoTempo(Benchmark):
     rows: int = 500
     clips: int = 367
     videos: int = 222
-    clips_starting_below_zero: int = 18
+    rows_starting_below_zero: int = 18  # of 12 distinct clips
     rows_per_category: int = 50
     category_codes: Mapping[str, str] = field(
         default_factory=lambda: MappingProxyType(

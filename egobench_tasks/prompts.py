@@ -84,7 +84,7 @@ def choice_segments(
     segments: list[Segment] = [Text(_instruction(question, shown_to_original, templates))]
     for index, clip in enumerate(question.clips):
         if clip.label is not None:
-            segments.append(Text(f"{clip.label}\n"))
+            segments.append(Text(f"\n{clip.label}\n"))
         segments.append(ClipFrames(index))
     return segments
 
@@ -93,7 +93,8 @@ def _instruction(question: ChoiceQuestion, shown_to_original: Mapping[str, str],
     text_of = dict(zip(question.letters, question.options, strict=True))
     shown = sorted(shown_to_original)
     labelled = any(clip.label is not None for clip in question.clips)
-    return string.Template(templates.multi if labelled else templates.single).substitute(
+    template = templates.multi if labelled else templates.single
+    return string.Template(f"{template.strip()}\n").substitute(
         question=question.question,
         options="\n".join(f"{letter}. {text_of[shown_to_original[letter]]}" for letter in shown),
         n_select=question.n_select,

@@ -1,0 +1,104 @@
+"""Finding a benchmark's dataset and loading its rows with the videos undecoded."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from egobench_tasks.benchmarks import Benchmark
+from egobench_tasks.errors import InputError
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+SPLIT = "test"
+_HUB_ID = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>\S+))?")
+_VIDEO_COLUMNS = ("video", "videos")
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetLocation:
+    """A folder made by `egobench build`, or a Hub repository at a revision."""
+
+    path: str
+    revision: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}@{self.revision}" if self.revision else self.path
+
+
+def locate(benchmark: Benchmark) -> DatasetLocation:
+    """Find the dataset: the benchmark's environment variable, a folder of its name here, its Hub id.
+
+    The variable (``EGOGEARS_DATA``, ``EGOTEMPO_DATA``) holds a folder or ``ORG/NAME[@REVISION]``.
+    Raises ``InputError`` saying what to run where there is none of the three.
+    """
+    value = os.environ.get(benchmark.data_variable)
+    if value:
+        return parse_location(value, where=benchmark.data_variable)
+    if Path(benchmark.name).is_dir():
+        return _folder(Path(benchmark.name), where=f"./{benchmark.name}")
+    if benchmark.hub_id:
+        return DatasetLocation(benchmark.hub_id, benchmark.revision)
+    raise InputError(
+        f"{benchmark.title}'s dataset is not here: there is no folder ./{benchmark.name} and "
+        f"{benchmark.data_variable} is not set.\n"
+        f"Build it:          egobench build {benchmark.name} … --out {benchmark.name}\n"
+        f"or name it:        export {benchmark.data_variable}=FOLDER (or ORG/NAME@REVISION on the Hub)\n"
+        f"or try the sample: egobench sample DIR && cd DIR"
+    )
+
+
+def parse_location(value: str, *, where: str) -> DatasetLocation:
+    """Read a folder or ``ORG/NAME[@REVISION]``; ``where`` is named in the ``InputError`` of anything else."""
+    if Path(value).is_dir():
+        return _folder(Path(value), where=where)
+    match = _HUB_ID.fullmatch(value)
+    if match is None:
+        raise InputError(f"{where}: {value!r} is neither a folder nor a Hub id of the form ORG/NAME[@REVISION]")
+    return DatasetLocation(match["repo"], match["revision"])
+
+
+def load_rows(location: DatasetLocation, config: str) -> "Dataset":
+    """Load one config's test split; Video columns stay references, so that a row costs no decoding.
+
+    Raises ``InputError`` where the dataset has no such config or cannot be loaded.
+    """
+    from datasets import List, Video, load_dataset
+
+    try:
+        rows = load_dataset(location.path, config, revision=location.revision, split=SPLIT)
+    except Exception as error:  # datasets raises a dozen types here, from ValueError to HTTP errors
+        raise InputError(f"{location}: cannot load config {config!r}: {error}") from error
+    references = {"video": Video(decode=False), "videos": List(Video(decode=False))}
+    for column in _VIDEO_COLUMNS:
+        if column in rows.column_names:
+            rows = rows.cast_column(column, references[column])
+    return rows
+
+
+def fingerprint(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return 16 hex digits of everything in the rows but where the clips lie.
+
+    The same data has the same fingerprint in a folder and on the Hub: clips count by their
+    ``sha256`` columns.
+    """
+    digest = hashlib.sha256()
+    for row in rows:
+        content = {key: value for key, value in row.items() if key not in _VIDEO_COLUMNS}
+        digest.update(json.dumps(content, sort_keys=True, ensure_ascii=False, default=str).encode())
+        digest.update(b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _folder(folder: Path, *, where: str) -> DatasetLocation:
+    if not any(folder.glob("*/metadata.parquet")):
+        raise InputError(
+            f"{where}: {folder} holds no dataset (no */metadata.parquet); "
+            "make one with `egobench build` or `egobench sample`"
+        )
+    return DatasetLocation(str(folder.resolve()))

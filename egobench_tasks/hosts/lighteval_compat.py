@@ -1,0 +1,103 @@
+"""What lighteval 0.13 lacks for video, put in place for our tasks only.
+
+Each hook names the defect it works round; `tests/hosts/test_lighteval_compat.py` fails once
+lighteval no longer needs it. Importing `egobench_tasks.tasks` applies them.
+"""
+
+import functools
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from datasets import DatasetDict
+from lighteval.models import model_loader
+from lighteval.tasks.lighteval_task import LightevalTask
+from lighteval.tasks.prompt_manager import PromptManager
+from lighteval.tasks.requests import Doc
+
+from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate
+from egobench_tasks.errors import EgobenchError, InputError
+from egobench_tasks.hosts.lighteval_docs import ChoicePrompt
+from egobench_tasks.hosts.messages import is_ours
+
+logger = logging.getLogger(__name__)
+
+_TEXT_ONLY_PROMPTS = ("prepare_prompt", "prepare_prompt_api", "prepare_prompt_multimodal")
+
+
+def apply() -> None:
+    """Install the hooks, once however often the tasks are imported."""
+    if getattr(LightevalTask, "_egobench_hooks", False):
+        return
+    LightevalTask._egobench_hooks = True
+    _hook_dataset_loading()
+    _hook_text_only_prompts()
+    _hook_model_class()
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Turn our `InputError` into what lighteval's command line prints as one message, exit code 2."""
+    try:
+        yield
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def _hook_dataset_loading() -> None:
+    """Defect: the loader takes a Hub id only, decodes every video while it iterates the rows, and
+    says nothing in the task config of which rows it read."""
+    stock = LightevalTask.download_dataset_worker
+
+    def load(task: LightevalTask) -> DatasetDict:
+        prompt = task.config.prompt_function
+        if not isinstance(prompt, ChoicePrompt):
+            return stock(task)
+        with usage_errors():
+            location = locate(prompt.benchmark)
+            rows = load_rows(location, task.config.hf_subset)
+        prompt.set_dataset(fingerprint(rows))
+        task.config.hf_repo, task.config.hf_revision = location.path, location.revision
+        _warn_unless_published(task, len(rows))
+        return DatasetDict({SPLIT: rows})
+
+    LightevalTask.download_dataset_worker = staticmethod(load)
+
+
+def _warn_unless_published(task: LightevalTask, n_rows: int) -> None:
+    published = task.config.prompt_function.benchmark.rows[task.config.hf_subset]
+    if n_rows != published:
+        logger.warning(
+            f"{task.name}: {n_rows} questions, the published split has {published}: "
+            "these scores do not compare with published ones"
+        )
+
+
+def _hook_text_only_prompts() -> None:
+    """Defect: back ends other than the vision one build a message without the images, and the model
+    answers blind. A score that looks right must not come of it."""
+
+    def refuse_blind(stock: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(stock)
+        def prepare(self: PromptManager, doc: Doc, *args: Any, **kwargs: Any) -> Any:
+            if is_ours(doc) and doc.images.requests:
+                raise EgobenchError(
+                    f"{doc.task_name}: this lighteval back end would send the question without its frames. "
+                    "Use `lighteval accelerate … --vision-model` or `egobench run`."
+                )
+            return stock(self, doc, *args, **kwargs)
+
+        return prepare
+
+    for name in _TEXT_ONLY_PROMPTS:
+        setattr(PromptManager, name, refuse_blind(getattr(PromptManager, name)))
+
+
+def _hook_model_class() -> None:
+    """Defect: the vision class puts all images after all text, needs decoded images in every Doc,
+    and returns its text as a string where a list is expected. Ours serves our Docs, stock the rest."""
+    from egobench_tasks.hosts.lighteval_vlm import FrameVLM
+
+    model_loader.VLMTransformersModel = FrameVLM
