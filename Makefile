@@ -1,0 +1,37 @@
+# make test   everything, in a virtual environment of its own
+# make check  ruff and mypy
+# make demo   the whole path on a generated benchmark: build, load, run two models, print their tables
+
+PYTHON ?= python3
+BIN := $(CURDIR)/.venv/bin
+INSTALLED := .venv/installed
+DEMO := .demo
+
+.PHONY: demo test check
+
+test: $(INSTALLED)
+	$(BIN)/pytest
+
+check: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# No network is asked for anything: the model is made on the spot, the data rendered.
+demo: export HF_HUB_OFFLINE := 1
+demo: export HF_HOME := $(CURDIR)/$(DEMO)/hf
+demo: export EGOBENCH_CACHE := $(CURDIR)/$(DEMO)/cache
+demo: $(INSTALLED)
+	$(BIN)/egobench sample $(DEMO)
+	cd $(DEMO) && $(BIN)/python -c 'import datasets; print(datasets.load_dataset("egogears", "multi")["test"].features)'
+	$(BIN)/python -m dataset_scripts.sample.tiny_vlm $(DEMO)/tiny-llava
+	cd $(DEMO) && $(BIN)/lighteval accelerate "model_name=tiny-llava,generation_size=32" egogears \
+		--vision-model --custom-tasks egobench_tasks.tasks --output-dir runs/tiny-llava --save-details
+	cd $(DEMO) && $(BIN)/lighteval custom oracle $(CURDIR)/dataset_scripts/sample/oracle_model.py egogears \
+		--custom-tasks egobench_tasks.tasks --output-dir runs/oracle --save-details
+
+$(INSTALLED): setup.cfg pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/egobench prepare-lighteval
+	touch $@
