@@ -1,0 +1,118 @@
+"""The store of verdicts: what is written stays, whatever kills or crowds its writers."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from egobench_tasks.errors import EgobenchError
+from egobench_tasks.judge.prompt import JudgeItem
+from egobench_tasks.judge.store import VerdictStore, default_store_path, verdict_key
+from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
+
+ITEM = JudgeItem("q1", "What is on the shelf?", "A jar.", "A jar of honey.")
+RIGHT = Judgement(Verdict(True, 4.5, "ok"), None, '{"pred": …}')
+FAILED = Judgement(None, NoVerdict.TIMEOUT, "Request timed out.")
+
+
+@pytest.fixture
+def store(tmp_path) -> VerdictStore:
+    return VerdictStore(tmp_path / "judge" / "verdicts.jsonl")
+
+
+def _key(item=ITEM, model="m"):
+    return verdict_key(item, model)
+
+
+def test_an_empty_store_finds_nothing(store):
+    assert store.find({_key()}) == {}
+
+
+def test_what_is_appended_is_found(store):
+    store.append(ITEM, "m", RIGHT)
+    assert VerdictStore(store.path).find({_key(), "other"}) == {_key(): RIGHT}
+
+
+def test_a_failure_is_kept_and_gives_way_to_a_verdict_but_no_verdict_gives_way(store):
+    store.append(ITEM, "m", Judgement(None, NoVerdict.EMPTY, ""))
+    store.append(ITEM, "m", FAILED)
+    assert store.find({_key()}) == {_key(): FAILED}
+    store.append(ITEM, "m", RIGHT)
+    store.append(ITEM, "m", FAILED)
+    store.append(ITEM, "m", Judgement(Verdict(False, 0), None, "another process asked too"))
+    assert store.find({_key()}) == {_key(): RIGHT}
+    assert len(store.path.read_text().splitlines()) == 5
+
+
+@pytest.mark.parametrize("field", ["question", "gold", "prediction"])
+def test_every_text_and_the_model_make_the_key(field):
+    changed = JudgeItem(**{**{name: getattr(ITEM, name) for name in ITEM.__slots__}, field: "x"})
+    assert len({_key(), _key(changed), _key(model="n")}) == 3
+
+
+def test_texts_do_not_run_into_each_other_in_the_key():
+    assert _key(JudgeItem("q", "ab", "c", "d")) != _key(JudgeItem("q", "a", "bc", "d"))
+
+
+def test_the_question_id_is_no_part_of_the_key():
+    assert _key(JudgeItem("q2", ITEM.question, ITEM.gold, ITEM.prediction)) == _key()
+
+
+@given(cut=st.integers(0, 600), text=st.text(st.characters(codec=None)))
+def test_a_torn_last_line_costs_that_line_only(tmp_path_factory, cut, text):
+    store = VerdictStore(tmp_path_factory.mktemp("store") / "v.jsonl")
+    odd = JudgeItem("q", text, text, text)
+    store.append(ITEM, "m", RIGHT)
+    whole = store.path.stat().st_size
+    store.append(odd, "m", RIGHT)
+    lines = store.path.read_bytes()
+    kept = min(whole + cut, len(lines))
+    store.path.write_bytes(lines[:kept])  # a kill in the middle of the second line
+    other = JudgeItem("q", "after", "the", "kill")
+    store.append(other, "m", FAILED)
+    found = store.find({_key(), _key(other)})
+    assert found == {_key(): RIGHT, _key(other): FAILED}
+    assert (_key(odd) in store.find({_key(odd)})) == (kept >= len(lines) - 1)
+
+
+@pytest.mark.parametrize(
+    "line", ["[]", "1", "{}", '{"key": "k"}', '{"key": "k", "verdict": {"x": 1}}', "\x00", "{" * 99]
+)
+def test_a_line_that_is_no_record_is_passed_over(store, line):
+    store.append(ITEM, "m", RIGHT)
+    with store.path.open("a") as file:
+        file.write(line + "\n")
+    assert store.find({_key(), "k"}) == {_key(): RIGHT}
+
+
+_WRITER = """
+import sys, pathlib
+from egobench_tasks.judge.prompt import JudgeItem
+from egobench_tasks.judge.store import VerdictStore
+from egobench_tasks.judge.verdict import Judgement, Verdict
+for number in range(25):
+    item = JudgeItem("q", sys.argv[2], str(number), "x" * 5_000)
+    VerdictStore(pathlib.Path(sys.argv[1])).append(item, "m", Judgement(Verdict(True, 4.5, "ok"), None, "raw"))
+"""
+
+
+def test_several_processes_write_whole_lines(store):
+    writers = [subprocess.Popen([sys.executable, "-c", _WRITER, str(store.path), str(worker)]) for worker in range(3)]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    keys = {_key(JudgeItem("q", str(worker), str(n), "x" * 5_000)) for worker in range(3) for n in range(25)}
+    assert store.find(keys).keys() == keys
+    assert all(json.loads(line) for line in store.path.read_text().splitlines())
+
+
+def test_a_folder_that_cannot_be_written_says_what_to_do(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(EgobenchError, match="EGOBENCH_CACHE"):
+        VerdictStore(tmp_path / "file" / "verdicts.jsonl").append(ITEM, "m", RIGHT)
+
+
+def test_the_default_store_is_in_the_cache_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("EGOBENCH_CACHE", str(tmp_path))
+    assert default_store_path() == tmp_path / "judge" / "verdicts.jsonl"
