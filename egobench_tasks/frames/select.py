@@ -1,0 +1,189 @@
+"""From the times of a clip's frames to the frames that are shown. Pure, exact integer arithmetic.
+
+Times are integers in ticks of the stream's time base, counted from the clip's start (or the window's).
+A selector sees them in the order of presentation, in one or several runs, and says how often each
+frame is shown: 0 for a frame that is left out, 2 for one that is repeated.
+"""
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Protocol
+
+from egobench_tasks.frames.spec import FrameSpec, Sampling
+
+_INT_MAX = 2**31 - 1
+
+
+class Selector(Protocol):
+    """Chooses frames as their times become known."""
+
+    asked: int
+    """How many frames the spec asks for."""
+
+    def plan(self, times: Sequence[int], until: int) -> list[int]:
+        """Return for each time how often its frame is shown; ``until`` is when the last one gives way."""
+
+    @property
+    def done(self) -> bool:
+        """Whether no later frame can be shown."""
+
+
+@dataclass(slots=True)
+class RateSelector:
+    """FFmpeg's ``fps`` filter: at most ``asked`` frames at ``rate`` a second.
+
+    ``time_base``: seconds a tick. ``round_up``: the filter's ``round=up``, else near (half away from zero).
+    Source: libavfilter/vf_fps.c; a frame's time is rounded to output ticks, and output n shows the
+    last frame whose rounded time is at most n, from the first frame's rounded time up to the end's.
+    """
+
+    asked: int
+    rate: Fraction
+    time_base: Fraction
+    round_up: bool = False
+    shown: int = 0
+    next_output: int | None = None
+    _outputs_per_tick: Fraction = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._outputs_per_tick = self.time_base * self.rate
+
+    def plan(self, times: Sequence[int], until: int) -> list[int]:
+        """See `Selector.plan`."""
+        ticks = [self.output_tick(time) for time in (*times, until)]
+        if self.next_output is None and times:
+            self.next_output = ticks[0]
+        return [self._take(tick) for tick in ticks[1:]] if times else []
+
+    def output_tick(self, time: int) -> int:
+        """Return a time in ticks of the output, rounded as the filter does."""
+        per_tick = self._outputs_per_tick
+        numerator, denominator = time * per_tick.numerator, per_tick.denominator
+        return -(-numerator // denominator) if self.round_up else round_half_away(numerator, denominator)
+
+    @property
+    def done(self) -> bool:
+        """See `Selector.done`."""
+        return self.shown >= self.asked
+
+    def _take(self, tick: int) -> int:
+        """How often the frame before ``tick`` is shown."""
+        assert self.next_output is not None
+        repeats = min(max(0, tick - self.next_output), self.asked - self.shown)
+        self.next_output = max(self.next_output, tick)
+        self.shown += repeats
+        return repeats
+
+
+@dataclass(slots=True)
+class IndexSelector:
+    """The frames at given positions of the clip (0 = first shown), each as often as it is named."""
+
+    asked: int
+    wanted: Counter[int]
+    position: int = 0
+
+    def plan(self, times: Sequence[int], until: int) -> list[int]:
+        """See `Selector.plan`. Times do not matter here, only the count of them."""
+        first = self.position
+        self.position += len(times)
+        return [self.wanted[index] for index in range(first, self.position)]
+
+    @property
+    def done(self) -> bool:
+        """See `Selector.done`."""
+        return self.position > max(self.wanted, default=-1)
+
+
+def rate_selector(spec: FrameSpec, duration_s: float, time_base: Fraction) -> RateSelector:
+    """Return the selector of a BUDGET or RATE spec for a clip (or window) of ``duration_s``."""
+    if spec.sampling is Sampling.BUDGET:
+        assert spec.count is not None
+        return RateSelector(spec.count, ffmpeg_rate(spec.count / duration_s), time_base)
+    asked = frames_at_rate(spec, duration_s)
+    assert spec.rate_fps is not None
+    capped = spec.count is not None and spec.rate_fps * duration_s > spec.count
+    rate = ffmpeg_rate(asked / duration_s if capped else spec.rate_fps)
+    return RateSelector(asked, rate, time_base, round_up=True)
+
+
+def index_selector(spec: FrameSpec, frame_count: int, duration_s: float) -> IndexSelector:
+    """Return the selector of a UNIFORM, CENTRAL or RANDOM spec for a clip of ``frame_count`` frames."""
+    if spec.sampling is Sampling.CENTRAL:
+        return IndexSelector(1, Counter([frame_count // 2]))
+    asked = spec.count if spec.count is not None else frames_at_rate(spec, duration_s)
+    if spec.sampling is Sampling.UNIFORM:
+        return IndexSelector(asked, Counter(uniform_indices(frame_count, asked)))
+    chosen = random.Random(spec.seed).sample(range(frame_count), min(asked, frame_count))
+    return IndexSelector(asked, Counter(chosen))
+
+
+def frames_at_rate(spec: FrameSpec, duration_s: float) -> int:
+    """Return how many of the times 0, 1/rate, 2/rate … lie before the clip's end: at least 1, at most the cap."""
+    assert spec.rate_fps is not None
+    frames = max(1, math.ceil(ffmpeg_rate(spec.rate_fps) * Fraction(str(duration_s))))
+    return frames if spec.count is None or spec.sampling is not Sampling.RATE else min(frames, spec.count)
+
+
+def uniform_indices(frame_count: int, count: int) -> list[int]:
+    """Return ``count`` indices evenly spaced from 0 to frame_count - 1, rounded down; all where there are fewer."""
+    if frame_count <= count:
+        return list(range(frame_count))
+    return [step * (frame_count - 1) // (count - 1) for step in range(count)]
+
+
+def display_order(spec: FrameSpec, frame_count: int) -> list[int]:
+    """Return the order in which chosen frames are shown: as they are, or shuffled by the spec's seed."""
+    order = list(range(frame_count))
+    if spec.shuffled:
+        random.Random(spec.seed).shuffle(order)
+    return order
+
+
+def ffmpeg_rate(rate_fps: float) -> Fraction:
+    """Return the rational that FFmpeg makes of a rate written as an expression, such as ``64/60.033``.
+
+    The ``fps`` filter evaluates it as a double and takes the nearest rational with both parts below
+    2^31 (av_d2q, av_reduce). Source: libavutil/rational.c. Positive rates only.
+    """
+    # Above 1 the double is cut to 62 bits in all; below, its own 53 are exact.
+    exponent = max(math.frexp(rate_fps)[1] - 1, 0)
+    denominator = 1 << (62 - exponent)
+    return _reduce(Fraction(math.floor(rate_fps * denominator + 0.5), denominator))
+
+
+def _reduce(value: Fraction) -> Fraction:
+    """The continued fraction of av_reduce, cut where a part would pass 2^31 - 1."""
+    numerator, denominator = value.numerator, value.denominator
+    if max(numerator, denominator) <= _INT_MAX:
+        return value
+    before, best = (0, 1), (1, 0)
+    while denominator:
+        whole, rest = divmod(numerator, denominator)
+        following = (whole * best[0] + before[0], whole * best[1] + before[1])
+        if max(following) > _INT_MAX:
+            if best[0]:
+                whole = (_INT_MAX - before[0]) // best[0]
+            if best[1]:
+                whole = min(whole, (_INT_MAX - before[1]) // best[1])
+            if denominator * (2 * whole * best[1] + before[1]) > numerator * best[1]:
+                best = (whole * best[0] + before[0], whole * best[1] + before[1])
+            break
+        before, best = best, following
+        numerator, denominator = denominator, rest
+    return Fraction(*best)
+
+
+def round_half_away(numerator: int, denominator: int) -> int:
+    """Return the integer nearest to a fraction, halves away from zero (AV_ROUND_NEAR_INF); denominator > 0."""
+    magnitude = (2 * abs(numerator) + denominator) // (2 * denominator)
+    return magnitude if numerator >= 0 else -magnitude
+
+
+def repeat(values: Iterable[int], counts: Iterable[int]) -> list[int]:
+    """Return each value as often as its count says: ``repeat([7, 8], [0, 2]) == [8, 8]``."""
+    return [value for value, count in zip(values, counts, strict=True) for _ in range(count)]
