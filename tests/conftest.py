@@ -1,11 +1,36 @@
-"""What all tests share: the folder of real annotations, and an environment that touches nothing of the user's."""
+"""What all tests share: real annotations where they are, a sample benchmark, a tiny model, and a home of their own."""
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+OURS = ("EGOGEARS_DATA", "EGOTEMPO_DATA", "EGOBENCH_PROMPTS", "EGOBENCH_JOURNAL")
+
+
+def pytest_configure(config):
+    """Caches and settings of the user's stay out of the tests, theirs out of the user's home.
+
+    Here and not in a fixture: huggingface_hub and datasets read these variables once, when imported.
+    No test asks a network for anything.
+    """
+    config.home = tempfile.mkdtemp(prefix="egobench-tests-")
+    os.environ.update(
+        HF_HOME=f"{config.home}/hf",
+        EGOBENCH_CACHE=f"{config.home}/cache",
+        HF_HUB_OFFLINE="1",
+        TOKENIZERS_PARALLELISM="false",
+    )
+    for name in OURS:
+        os.environ.pop(name, None)
+
+
+def pytest_unconfigure(config):
+    """Remove what the session kept."""
+    shutil.rmtree(config.home, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +40,23 @@ def shared_dir() -> Path:
     if not (folder / "protocol" / "vectors.json").is_file():
         pytest.skip(f"no shared data at {folder}: set EGOBENCH_SHARED to the folder that holds protocol/ and data/")
     return folder
+
+
+@pytest.fixture(scope="session")
+def sample_folder(tmp_path_factory) -> Path:
+    """A small sample benchmark: ``raw`` and the built ``egogears``."""
+    from dataset_scripts.egogears import build_egogears
+    from dataset_scripts.sample.release import write_sample_release
+
+    folder = tmp_path_factory.mktemp("sample")
+    write_sample_release(folder / "raw", questions=12, seed=1)
+    build_egogears(folder / "raw", folder / "egogears")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_llava(tmp_path_factory) -> Path:
+    """A random LLaVA, a real transformers model in every part."""
+    from dataset_scripts.sample.tiny_vlm import write_tiny_llava
+
+    return write_tiny_llava(tmp_path_factory.mktemp("models") / "tiny-llava")

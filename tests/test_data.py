@@ -1,0 +1,57 @@
+import dataclasses
+
+import pytest
+
+from egobench_tasks.benchmarks import EGOGEARS
+from egobench_tasks.data import DatasetLocation, fingerprint, load_rows, locate, parse_location
+from egobench_tasks.errors import InputError
+
+
+def a_dataset(folder):
+    (folder / "multi").mkdir(parents=True)
+    (folder / "multi" / "metadata.parquet").write_bytes(b"")
+    return folder
+
+
+def test_the_variable_comes_first_then_the_folder_here_then_the_hub(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    published = dataclasses.replace(EGOGEARS, hub_id="org/gears", revision="v1")
+    assert locate(published) == DatasetLocation("org/gears", "v1")
+    here = a_dataset(tmp_path / "egogears")
+    assert locate(published) == DatasetLocation(str(here))
+    elsewhere = a_dataset(tmp_path / "elsewhere")
+    monkeypatch.setenv("EGOGEARS_DATA", "elsewhere")
+    assert locate(published) == DatasetLocation(str(elsewhere))
+    monkeypatch.setenv("EGOGEARS_DATA", "org/name@v1.0")
+    assert locate(published) == DatasetLocation("org/name", "v1.0")
+    assert str(locate(published)) == "org/name@v1.0"
+
+
+def test_nothing_found_says_what_to_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"egobench build egogears(.|\n)*EGOGEARS_DATA=(.|\n)*egobench sample"):
+        locate(EGOGEARS)
+
+
+@pytest.mark.parametrize("value", ["no/such/folder/here", "name", "org/name@", "/absent"])
+def test_neither_folder_nor_hub_id(value):
+    with pytest.raises(InputError, match=r"EGOGEARS_DATA: .*neither a folder nor a Hub id"):
+        parse_location(value, where="EGOGEARS_DATA")
+
+
+def test_a_folder_without_a_dataset_is_refused(tmp_path):
+    with pytest.raises(InputError, match="holds no dataset"):
+        parse_location(str(tmp_path), where="EGOGEARS_DATA")
+
+
+def test_an_unknown_config_is_named(sample_folder):
+    with pytest.raises(InputError, match="cannot load config 'triple'"):
+        load_rows(DatasetLocation(str(sample_folder / "egogears")), "triple")
+
+
+def test_the_fingerprint_is_of_the_data_and_not_of_where_it_lies():
+    rows = [{"question_id": "q", "answer": ["A"], "video": {"path": "/a.mp4"}}]
+    moved = [{"video": {"path": "hf://b.mp4"}, "answer": ["A"], "question_id": "q"}]
+    assert fingerprint(rows) == fingerprint(moved)
+    assert fingerprint(rows) != fingerprint([{**rows[0], "answer": ["B"]}])
+    assert fingerprint(rows) != fingerprint(rows * 2)
