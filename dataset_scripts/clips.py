@@ -1,13 +1,17 @@
 """Where a clip's bytes are, and what they are: hashing and probing without unpacking anything."""
 
 import io
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import astuple, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
 import av
 from av.error import FFmpegError
+from tqdm import tqdm
 
 from egobench_tasks.errors import InputError
 
@@ -132,3 +136,52 @@ def _probe(file: BinaryIO) -> float:
             if end_s < length_s - _TAIL_TOLERANCE_S:
                 raise ValueError(f"its packets end at {end_s:.1f} of {length_s:.1f} s")
         return container.duration / av.time_base
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedClips:
+    """The facts of all clips, and how many an interrupted run had checked already."""
+
+    facts: Mapping[ClipSource, ClipFacts]
+    reused: int
+
+
+def check_clips(sources: Iterable[ClipSource], journal: Path) -> CheckedClips:
+    """Check clips one after the other, with a progress bar; a later call takes up where a killed one stopped.
+
+    Every result goes to ``journal`` as it is found; an entry counts while the file's size and modification time are
+    the same. The caller removes the journal once the build is complete. Raises ``InputError`` for the first clip
+    that does not pass.
+    """
+    known = _read_journal(journal)
+    facts: dict[ClipSource, ClipFacts] = {}
+    reused = 0
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    with journal.open("a", encoding="utf-8") as file:
+        file.write("\n")  # ends a line that a kill tore
+        for source in tqdm(list(dict.fromkeys(sources)), desc="checking clips", unit="clip", disable=None):
+            key = _journal_key(source)
+            if key in known:
+                reused += 1
+                facts[source] = known[key]
+                continue
+            facts[source] = check_clip(source)
+            file.write(json.dumps([key, *astuple(facts[source])]) + "\n")
+            file.flush()
+    return CheckedClips(facts, reused)
+
+
+def _journal_key(source: ClipSource) -> str:
+    status = source.path.stat()
+    return f"{source.path.resolve()}|{source.offset}|{source.size_bytes}|{status.st_size}|{status.st_mtime_ns}"
+
+
+def _read_journal(journal: Path) -> Mapping[str, ClipFacts]:
+    """Return the entries of a journal; a line that a kill tore is passed over."""
+    known = {}
+    if journal.is_file():
+        for line in journal.read_text(encoding="utf-8").split("\n"):
+            with suppress(ValueError, TypeError):
+                key, sha256_, size_bytes, duration_s = json.loads(line)
+                known[key] = ClipFacts(sha256_, size_bytes, duration_s)
+    return known

@@ -9,7 +9,6 @@ import errno
 import io
 import json
 import os
-import shutil
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from tqdm import tqdm
 
 from dataset_scripts.clips import ClipFacts, ClipSource
 from egobench_tasks.errors import EgobenchError, InputError
-from egobench_tasks.files import write_atomically
+from egobench_tasks.files import sha256_of, write_atomically
 
 REPORT_NAME = "build_report.json"
 """The report's file name: written last, and what tells a folder that we built from any other."""
@@ -155,11 +154,18 @@ def staging_folder(out: Path) -> Path:
     return out.with_name(f".{out.name}.building")
 
 
+def journal_file(out: Path) -> Path:
+    """Return the hidden file beside ``out`` in which a build keeps which clips it has checked."""
+    return out.with_name(f".{out.name}.checked.jsonl")
+
+
 def write_repository(repository: Repository, out: Path, *, link: Link) -> Written:
     """Make ``out`` hold ``repository``; what is already right is left alone, modification times included.
 
-    ``link="hard"`` links clips to the source files where the file system allows it and copies otherwise; ``"copy"``
-    always copies. Raises what ``check_target`` raises, and ``EgobenchError`` for a source clip that changed meanwhile.
+    ``link="hard"`` links clips to the source files where the file system allows it and copies otherwise: to overwrite
+    a source in place then changes the dataset too (the next build notices). ``"copy"`` always copies.
+
+    Raises what ``check_target`` raises, and ``EgobenchError`` for a source clip that changed meanwhile.
     """
     out = out.resolve()
     check_target(out, repository.builder, repository.configs)
@@ -171,6 +177,7 @@ def write_repository(repository: Repository, out: Path, *, link: Link) -> Writte
     if root != out:
         root.replace(out)
         _sync_folder(out.parent)
+    journal_file(out).unlink(missing_ok=True)
     return Written(
         clips_stored, len(repository.clips) - clips_stored, files_written, len(files) - files_written, removed
     )
@@ -191,8 +198,11 @@ def _store_clips(clips: Mapping[str, StoredClip], root: Path, link: Link) -> int
 
 
 def _is_there(target: Path, clip: StoredClip) -> bool:
-    """Whether the clip is stored. Its name is its content and it was renamed into place whole: the size suffices."""
-    return target.is_file() and target.stat().st_size == clip.facts.size_bytes
+    """Whether the clip is stored and whole: a link to the source just checked, or a file of the same content."""
+    if not target.is_file() or target.stat().st_size != clip.facts.size_bytes:
+        return False
+    is_the_source = clip.source.is_whole_file and target.samefile(clip.source.path)
+    return is_the_source or sha256_of(target) == clip.facts.sha256
 
 
 def _store_clip(clip: StoredClip, target: Path, twin: Path | None, link: Link) -> None:
@@ -252,8 +262,3 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def remove_staging(out: Path) -> None:
-    """Remove what an interrupted build left beside ``out``."""
-    shutil.rmtree(staging_folder(out.resolve()), ignore_errors=True)
