@@ -26,7 +26,7 @@ class Sampling(StrEnum):
     RATE: the frame on screen at 0, 1/rate, 2/rate … seconds (FFmpeg's ``fps=rate:round=up``), so even
     the shortest clip gives one; a ``count`` lowers the rate to ``count/duration`` where it would give more.
     CENTRAL: the one frame in the middle.
-    RANDOM: distinct frames drawn with ``seed``, in time order: ``count`` of them, or as many as ``rate_fps`` would give.
+    RANDOM: distinct frames drawn with ``seed``, in time order: ``count`` of them, or as many as ``rate_fps`` gives.
     """
 
     BUDGET = "budget"

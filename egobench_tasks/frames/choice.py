@@ -1,0 +1,50 @@
+"""The selector of a spec for an opened clip."""
+
+from egobench_tasks.frames.errors import ClipError
+from egobench_tasks.frames.select import Selector, index_selector, rate_selector
+from egobench_tasks.frames.source import Source, open_source, packets, packets_before
+from egobench_tasks.frames.spec import FrameSpec, Sampling
+
+BY_TIME = (Sampling.BUDGET, Sampling.RATE)
+"""The kinds that choose by time; the others choose by a frame's position among all of the clip."""
+
+
+def make_selector(source: Source, spec: FrameSpec, frame_count: int | None) -> Selector:
+    """Return what chooses the spec's frames; ``frame_count`` is needed by the kinds not in `BY_TIME`.
+
+    Raises ``ClipError`` where the spec needs a duration and the container states none.
+    """
+    needs_duration = spec.sampling is Sampling.BUDGET or spec.rate_fps is not None
+    if needs_duration and not source.duration_us:
+        raise ClipError(source.path, f"states no duration, which {spec.sampling} needs; remux it (ffmpeg -c copy)")
+    if spec.sampling in BY_TIME:
+        return rate_selector(spec, source.duration_s, source.time_base)
+    assert frame_count is not None
+    return index_selector(spec, frame_count, source.duration_s)
+
+
+def count_frames(path: str, spec: FrameSpec) -> int:
+    """Return how many frames a clip (or the spec's window of it) has, by its packets: nothing is decoded.
+
+    A whole MP4 says so in its tables; other files are read through. Raises ``ClipError``.
+    """
+    with open_source(path, spec) as source:
+        if not source.is_windowed and is_indexed(source):
+            return len(source.stream.index_entries)
+        found = packets(source)
+        if spec.start_s:
+            found = packets_before(source, source.start_ticks)
+        count = 0
+        for packet in found:
+            if packet.dts is not None and source.is_past(packet.dts - source.start_ticks):
+                break  # no later packet can be shown earlier
+            time = packet.pts if packet.pts is not None else packet.dts
+            if not packet.is_discard and (time is None or source.in_window(time - source.start_ticks)):
+                count += 1
+        return count
+
+
+def is_indexed(source: Source) -> bool:
+    """Return whether the container lists every frame: an MP4 that is not fragmented, without cutting edits."""
+    entries = source.stream.index_entries
+    return "mp4" in source.container.format.name and 0 < len(entries) == source.stream.frames

@@ -1,0 +1,134 @@
+"""From a clip and a spec to frames: exactly FFmpeg's, from as little decoding as can be shown to be enough.
+
+Three ways, each tried where the one before cannot be shown to be exact (`UnusualClip`): feed only the
+packets that the wanted frames need (`selective`); decode everything from the window's start; decode
+everything from the clip's start. All give the same frames.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import av
+from av.video.frame import VideoFrame
+
+from egobench_tasks.frames.choice import BY_TIME, count_frames, make_selector
+from egobench_tasks.frames.errors import ClipError as ClipError
+from egobench_tasks.frames.picture import JpegPictures, RgbFrame, RgbPictures
+from egobench_tasks.frames.plain import PlainDecoder
+from egobench_tasks.frames.select import RateSelector, Selector, display_order
+from egobench_tasks.frames.source import Source, UnusualClip, open_source
+from egobench_tasks.frames.spec import FrameSpec, TailPolicy
+
+Picture = TypeVar("Picture")
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedClip(Generic[Picture]):
+    """The frames of a clip, in the order they are shown to a model.
+
+    ``frames``: RGB arrays (height x width x 3, uint8) or JPEG files. ``times_s``: when each is shown,
+    in seconds from the clip's start (or the window's). ``asked``: how many frames the spec asked for;
+    a short clip gives fewer. ``damage``: what is broken in the clip, where the spec allows that.
+    """
+
+    frames: tuple[Picture, ...]
+    times_s: tuple[float, ...]
+    asked: int
+    damage: str | None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the clip was whole as far as its frames were needed."""
+        return self.damage is None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a report should say of this clip; nothing for most."""
+        fewer = (f"asked for {self.asked} frames, got {len(self.frames)}",) if len(self.frames) < self.asked else ()
+        return fewer if self.damage is None else (*fewer, self.damage)
+
+
+def decode_frames(path: str, spec: FrameSpec) -> DecodedClip[RgbFrame]:
+    """Decode the frames of a clip as RGB arrays: FFmpeg's own, before any JPEG.
+
+    ``path``: a local file, or an fsspec URL (``hf://…``), which is read by range.
+    Raises ``ClipError`` for a clip that cannot be read, has no frame to give, or (under the strict
+    policy) breaks before the last frame asked for.
+    """
+    return _decode(path, spec, RgbPictures(spec.max_width_px).render)
+
+
+def decode_jpegs(path: str, spec: FrameSpec) -> DecodedClip[bytes]:
+    """Decode frames as JPEG files, the pixels of FFmpeg's own at ``-q:v 3``; else as `decode_frames`."""
+    return _decode(path, spec, JpegPictures(spec.max_width_px).render)
+
+
+def decoder_version() -> str:
+    """Return libavcodec's version: JPEG bytes and scaled pixels are tied to it."""
+    return ".".join(str(part) for part in av.library_versions["libavcodec"])
+
+
+@dataclass(slots=True)
+class _Shown(Generic[Picture]):
+    """Renders frames as they are chosen."""
+
+    render: Callable[[VideoFrame], Picture]
+    pictures: list[Picture] = field(default_factory=list)
+    times: list[int] = field(default_factory=list)
+
+    def add(self, frame: VideoFrame, time: int, repeats: int) -> None:
+        if repeats:
+            self.pictures += [self.render(frame)] * repeats
+            self.times += [time] * repeats
+
+
+def _decode(path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture]) -> DecodedClip[Picture]:
+    try:
+        return _decode_plainly(path, spec, render, from_start=False)
+    except UnusualClip:
+        return _decode_plainly(path, spec, render, from_start=True)
+
+
+def _decode_plainly(
+    path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture], from_start: bool
+) -> DecodedClip[Picture]:
+    frame_count = None if spec.sampling in BY_TIME else count_frames(path, spec)
+    while True:
+        shown = _Shown(render)
+        with open_source(path, spec) as source:
+            decoder = PlainDecoder(source, spec.tail is TailPolicy.STRICT, from_start)
+            selector = make_selector(source, spec, frame_count)
+            decoded = _show_chosen(decoder, selector, shown)
+            if frame_count in (None, decoded):
+                return _finish(source, spec, shown, selector.asked, decoder.damage)
+        frame_count = decoded  # some packets gave no frame, or more than one: choose among what there is
+
+
+def _show_chosen(decoder: PlainDecoder, selector: Selector, shown: _Shown[Picture]) -> int:
+    """Show what the selector chooses, and return how many frames there are (so far, for a rate)."""
+    frames, count = decoder.frames(), 1
+    latest = next(frames, None)
+    if latest is None:
+        return 0
+    for frame, time in frames:
+        shown.add(*latest, selector.plan([latest[1]], until=time)[0])
+        if selector.done and isinstance(selector, RateSelector):
+            return count
+        latest, count = (frame, time), count + 1
+    shown.add(*latest, selector.plan([latest[1]], until=decoder.end)[0])
+    return count
+
+
+def _finish(
+    source: Source, spec: FrameSpec, shown: _Shown[Picture], asked: int, damage: str | None
+) -> DecodedClip[Picture]:
+    if not shown.pictures:
+        raise ClipError(source.path, "has no frame to show" + (f": {damage}" if damage else ""))
+    order = display_order(spec, len(shown.pictures))
+    return DecodedClip(
+        frames=tuple(shown.pictures[index] for index in order),
+        times_s=tuple(float(shown.times[index] * source.time_base) for index in order),
+        asked=asked,
+        damage=damage,
+    )

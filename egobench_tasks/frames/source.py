@@ -1,0 +1,154 @@
+"""An opened clip: its video stream, and its clock."""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+
+import av
+import fsspec
+from av.container import InputContainer
+from av.packet import Packet
+from av.stream import Discard
+from av.video.stream import VideoStream
+
+from egobench_tasks.frames.errors import ClipError
+from egobench_tasks.frames.select import round_half_away
+from egobench_tasks.frames.spec import FrameSpec
+
+_US_PER_S = 1_000_000
+# Remote files are read by range in blocks of this size: a clip's header and first frames cost one or two.
+_REMOTE_BLOCK_BYTES = 2**20
+_MAX_SEEKS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A clip opened for one spec.
+
+    ``start_ticks``: the stream's time at the spec's second 0 (the container's start, or the window's).
+    ``end_ticks``: the window's end, counted from ``start_ticks``; None for the clip's own end.
+    ``duration_us``: the container's duration (or the window's part of it) in microseconds, 0 if it states none.
+    """
+
+    path: str
+    container: InputContainer
+    stream: VideoStream
+    start_ticks: int
+    end_ticks: int | None
+    duration_us: int
+    is_windowed: bool
+
+    @property
+    def time_base(self) -> Fraction:
+        """Seconds a tick."""
+        assert self.stream.time_base is not None
+        return self.stream.time_base
+
+    @property
+    def duration_s(self) -> float:
+        """The duration in seconds, exact to the microsecond."""
+        return self.duration_us / _US_PER_S
+
+    def in_window(self, time: int) -> bool:
+        """Whether a time (ticks from ``start_ticks``) belongs to what is asked for."""
+        if not self.is_windowed:
+            return True  # FFmpeg keeps frames before the container's start, too
+        return time >= 0 and not self.is_past(time)
+
+    def is_past(self, time: int) -> bool:
+        """Whether a time lies at or after the window's end."""
+        return self.end_ticks is not None and time >= self.end_ticks
+
+
+@contextmanager
+def open_source(path: str, spec: FrameSpec) -> Iterator[Source]:
+    """Open a local path or an fsspec URL (``hf://…``, read by range) and place the spec's window on its clock.
+
+    Raises ``ClipError`` where there is no such file, no video in it, or a window that begins after its end.
+    """
+    try:
+        with _open_container(path) as container:
+            yield _place(path, container, spec)
+    except (av.FFmpegError, OSError) as error:
+        raise ClipError(path, f"cannot be read: {error.strerror or error}") from error
+
+
+class UnusualClip(Exception):
+    """This way of reading the clip cannot be shown to be exact: the next, slower way takes over."""
+
+
+def packets(source: Source) -> Iterator["Packet[VideoStream]"]:
+    """Yield the video packets from where the container stands; the flush packet at the end is left out."""
+    for packet in source.container.demux(source.stream):
+        if packet.size or packet.pts is not None or packet.dts is not None:
+            yield packet
+
+
+def packets_before(source: Source, ticks: int) -> Iterator["Packet[VideoStream]"]:
+    """Move to a key frame shown at or before a time of the stream, and yield the packets from there.
+
+    Containers seek by decoding times, so the frame they find may be shown later than asked: then an
+    earlier one is tried. Raises ``UnusualClip`` where none is found.
+    """
+    target = ticks
+    for _ in range(_MAX_SEEKS):
+        try:
+            source.container.seek(target, stream=source.stream)
+        except (av.FFmpegError, OSError) as error:
+            raise UnusualClip("cannot seek") from error
+        found = packets(source)
+        first = next(found, None)
+        if first is None or first.pts is None or first.dts is None:
+            break
+        if first.is_keyframe and first.pts <= ticks:
+            return itertools.chain([first], found)
+        target = min(target, first.dts) - 1
+    raise UnusualClip("found no key frame before the window")
+
+
+@contextmanager
+def _open_container(path: str) -> Iterator[InputContainer]:
+    if "://" in path:
+        with (
+            fsspec.open(path, "rb", block_size=_REMOTE_BLOCK_BYTES) as file,
+            av.open(file, metadata_errors="replace") as container,
+        ):
+            yield container
+    else:
+        # "file:" keeps a colon in a file name from being taken for a protocol.
+        with av.open(f"file:{path}", metadata_errors="replace") as container:
+            yield container
+
+
+def _place(path: str, container: InputContainer, spec: FrameSpec) -> Source:
+    stream = container.streams.best("video")
+    if not isinstance(stream, VideoStream) or stream.codec_context is None or stream.time_base is None:
+        raise ClipError(path, "holds no video that can be decoded")
+    for other in container.streams:
+        if other is not stream:
+            other.discard = Discard.all
+    stream.codec_context.thread_count = 1
+    start_us, end_us = _us(spec.start_s or 0.0), None if spec.end_s is None else _us(spec.end_s)
+    whole_us = container.duration or 0
+    if spec.start_s is not None and whole_us and start_us >= whole_us:
+        raise ClipError(path, f"the window begins at {spec.start_s} s, the clip ends at {whole_us / _US_PER_S} s")
+    stop_us = min((time_us for time_us in (whole_us, end_us) if time_us), default=0)
+    return Source(
+        path=path,
+        container=container,
+        stream=stream,
+        start_ticks=_to_ticks((container.start_time or 0) + start_us, stream.time_base),
+        end_ticks=None if end_us is None else _to_ticks(end_us - start_us, stream.time_base),
+        duration_us=max(0, stop_us - start_us),
+        is_windowed=spec.start_s is not None or spec.end_s is not None,
+    )
+
+
+def _us(seconds: float) -> int:
+    return round(seconds * _US_PER_S)
+
+
+def _to_ticks(time_us: int, time_base: Fraction) -> int:
+    return round_half_away(time_us * time_base.denominator, _US_PER_S * time_base.numerator)

@@ -1,0 +1,183 @@
+"""A folder of decoded frames, shared by processes, runs and colleagues: each clip is decoded once.
+
+One file a clip and spec, named by the clip's content, the spec and libavcodec's version (whose JPEGs
+differ). A file appears whole or not at all; locks are the operating system's, so a killed process
+holds none.
+"""
+
+import contextlib
+import hashlib
+import itertools
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+from filelock import FileLock, Timeout
+
+from egobench_tasks.files import write_atomically
+from egobench_tasks.frames.decode import decode_jpegs, decoder_version
+from egobench_tasks.frames.spec import FrameSpec
+
+CACHE_VARIABLE = "EGOBENCH_CACHE"
+DEFAULT_MAX_BYTES = 50 * 10**9
+
+_MAGIC = b"egobench frames 1\n"
+_HEADER_SIZE_BYTES = 8
+_SUFFIX = ".frames"
+_LOCKS = 1024
+_ABANDONED_AFTER_S = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class StoredClip:
+    """The frames of a clip as JPEG files, in the order they are shown.
+
+    ``times_s``: seconds from the clip's (or window's) start, one a frame. ``asked``: how many frames the
+    spec asked for. ``damage``: what is broken in the clip, if the spec allows that. ``libavcodec``: the
+    version that decoded and encoded them.
+    """
+
+    jpegs: tuple[bytes, ...]
+    times_s: tuple[float, ...]
+    asked: int
+    damage: str | None
+    libavcodec: str
+
+    @property
+    def complete(self) -> bool:
+        """Whether the clip was whole as far as its frames were needed."""
+        return self.damage is None
+
+
+class FrameStore:
+    """The store at ``root``: ``EGOBENCH_CACHE``, or the user's cache folder where that is not set.
+
+    ``max_bytes``: when a new clip makes the store larger, the clips not used for longest go.
+    """
+
+    def __init__(self, root: Path | None = None, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
+        self.root = default_root() if root is None else Path(root)
+        self.max_bytes = max_bytes
+
+    def get(self, path: str, sha256: str, spec: FrameSpec) -> StoredClip:
+        """Return a clip's frames, decoded and stored first where they are missing.
+
+        ``sha256`` is of the clip's bytes; it is the caller's to know, and not checked here. Only one
+        process decodes; others that ask for the same wait. Raises ``ClipError`` as `decode_jpegs`.
+        """
+        entry = self._entry(sha256, spec)
+        found = _read(entry)
+        if found is not None:
+            return found
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        with self._lock(entry):
+            found = _read(entry)  # another process may have finished while this one waited
+            if found is None:
+                found = _decode(path, spec)
+                with write_atomically(entry) as file:
+                    file.writelines(_serialise(found, sha256, spec))
+                self._prune()
+        return found
+
+    def holds(self, sha256: str, spec: FrameSpec) -> bool:
+        """Return whether a clip's frames are there already."""
+        return self._entry(sha256, spec).is_file()
+
+    def _entry(self, sha256: str, spec: FrameSpec) -> Path:
+        if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
+            raise ValueError(f"sha256 must be 64 lower-case hex digits, got {sha256!r}")
+        variant = hashlib.sha256(f"{spec.key()}\n{decoder_version()}".encode()).hexdigest()[:16]
+        return self.root / "frames" / sha256[:2] / f"{sha256}-{variant}{_SUFFIX}"
+
+    def _lock(self, entry: Path) -> FileLock:
+        """The lock for an entry; a fixed number of them, so that lock files do not pile up."""
+        number = int(hashlib.sha256(entry.name.encode()).hexdigest(), 16) % _LOCKS
+        return self._named_lock(f"{number:04d}")
+
+    def _named_lock(self, name: str) -> FileLock:
+        folder = self.root / "locks"
+        folder.mkdir(parents=True, exist_ok=True)
+        return FileLock(folder / f"{name}.lock")
+
+    def _prune(self) -> None:
+        """Remove the entries not used for longest until the store fits; what killed writers left goes, too."""
+        try:
+            with self._named_lock("prune").acquire(blocking=False):
+                for path in _surplus(list(_files(self.root / "frames")), self.max_bytes, time.time()):
+                    path.unlink(missing_ok=True)
+        except Timeout:
+            pass  # another process is at it
+
+
+def default_root() -> Path:
+    """Return the folder that ``EGOBENCH_CACHE`` names, else the platform's cache folder for this user."""
+    named = os.environ.get(CACHE_VARIABLE)
+    return Path(named) if named else platformdirs.user_cache_path("egobench", appauthor=False)
+
+
+def _decode(path: str, spec: FrameSpec) -> StoredClip:
+    clip = decode_jpegs(path, spec)
+    return StoredClip(clip.frames, clip.times_s, clip.asked, clip.damage, decoder_version())
+
+
+def _serialise(clip: StoredClip, sha256: str, spec: FrameSpec) -> list[bytes]:
+    header = json.dumps(
+        {
+            "sha256": sha256,
+            "spec": spec.key(),
+            "libavcodec": clip.libavcodec,
+            "asked": clip.asked,
+            "damage": clip.damage,
+            "times_s": clip.times_s,
+            "sizes": [len(jpeg) for jpeg in clip.jpegs],
+        }
+    ).encode()
+    return [_MAGIC, len(header).to_bytes(_HEADER_SIZE_BYTES, "big"), header, *clip.jpegs]
+
+
+def _read(entry: Path) -> StoredClip | None:
+    """Return the entry's clip; None where there is none, or one that something else cut short."""
+    try:
+        data = entry.read_bytes()
+        os.utime(entry)  # used just now: pruned last
+    except OSError:
+        return None
+    body = len(_MAGIC) + _HEADER_SIZE_BYTES
+    if not data.startswith(_MAGIC) or len(data) < body:
+        return None
+    header_end = body + int.from_bytes(data[len(_MAGIC) : body], "big")
+    try:
+        header = json.loads(data[body:header_end])
+    except ValueError:
+        return None
+    ends = [header_end]
+    for size in header["sizes"]:
+        ends.append(ends[-1] + size)
+    if ends[-1] != len(data):
+        return None
+    jpegs = tuple(data[start:end] for start, end in itertools.pairwise(ends))
+    return StoredClip(jpegs, tuple(header["times_s"]), header["asked"], header["damage"], header["libavcodec"])
+
+
+def _files(folder: Path) -> Iterator[tuple[os.stat_result, Path]]:
+    for path in folder.glob("*/*"):
+        with contextlib.suppress(FileNotFoundError):  # another process may remove it meanwhile
+            yield path.stat(), path
+
+
+def _surplus(files: list[tuple[os.stat_result, Path]], max_bytes: int, now_s: float) -> list[Path]:
+    """Return what to remove: entries beyond ``max_bytes``, newest kept (one at least), and old temporary files."""
+    surplus, kept_bytes = [], 0
+    for stat, path in sorted(files, key=lambda item: (-item[0].st_mtime_ns, item[1].name)):
+        if path.suffix != _SUFFIX:
+            if now_s - stat.st_mtime > _ABANDONED_AFTER_S:
+                surplus.append(path)
+        elif kept_bytes and kept_bytes + stat.st_size > max_bytes:
+            surplus.append(path)
+        else:
+            kept_bytes += stat.st_size
+    return surplus
