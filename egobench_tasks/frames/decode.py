@@ -5,6 +5,7 @@ packets that the wanted frames need (`selective`); decode everything from the wi
 everything from the clip's start. All give the same frames.
 """
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -17,6 +18,7 @@ from egobench_tasks.frames.errors import ClipError as ClipError
 from egobench_tasks.frames.picture import JpegPictures, RgbFrame, RgbPictures
 from egobench_tasks.frames.plain import PlainDecoder
 from egobench_tasks.frames.select import RateSelector, Selector, display_order
+from egobench_tasks.frames.selective import decode_selectively
 from egobench_tasks.frames.source import Source, UnusualClip, open_source
 from egobench_tasks.frames.spec import FrameSpec, TailPolicy
 
@@ -84,10 +86,27 @@ class _Shown(Generic[Picture]):
 
 
 def _decode(path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture]) -> DecodedClip[Picture]:
-    try:
-        return _decode_plainly(path, spec, render, from_start=False)
-    except UnusualClip:
-        return _decode_plainly(path, spec, render, from_start=True)
+    for way in (_decode_selectively, _decode_from_window, _decode_from_start):
+        with contextlib.suppress(UnusualClip):
+            return way(path, spec, render)
+    raise AssertionError("decoding from the start takes every clip")
+
+
+def _decode_selectively(path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture]) -> DecodedClip[Picture]:
+    frame_count = None if spec.sampling in BY_TIME else count_frames(path, spec)
+    shown = _Shown(render)
+    with open_source(path, spec) as source:
+        selector = make_selector(source, spec, frame_count)
+        decode_selectively(source, selector, shown.add)
+        return _finish(source, spec, shown, selector.asked, damage=None)
+
+
+def _decode_from_window(path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture]) -> DecodedClip[Picture]:
+    return _decode_plainly(path, spec, render, from_start=False)
+
+
+def _decode_from_start(path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture]) -> DecodedClip[Picture]:
+    return _decode_plainly(path, spec, render, from_start=True)
 
 
 def _decode_plainly(

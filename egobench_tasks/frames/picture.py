@@ -6,13 +6,15 @@ automatic rotation; PyAV's bare graph does not rotate.
 
 import math
 import struct
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 from av.codec.context import CodecContext
 from av.filter import Graph
-from av.sidedata.sidedata import Type
+from av.sidedata.sidedata import SideData, Type
 from av.video.codeccontext import VideoCodecContext
 from av.video.frame import VideoFrame
 
@@ -81,11 +83,9 @@ class JpegPictures:
 
 def display_matrix(frame: VideoFrame) -> tuple[int, ...] | None:
     """Return the nine numbers (16.16 and 2.30 fixed point, row by row) that say how to show the frame."""
-    for index in range(len(frame.side_data)):
-        side_data = frame.side_data[index]
-        if side_data.type is Type.DISPLAYMATRIX:
-            return struct.unpack("=9i", bytes(side_data))
-    return None
+    by_type = cast(Mapping[Type, SideData], frame.side_data)
+    matrix = by_type.get(Type.DISPLAYMATRIX)
+    return None if matrix is None else struct.unpack("=9i", bytes(matrix))
 
 
 def upright_filters(matrix: tuple[int, ...] | None) -> list[tuple[str, str]]:

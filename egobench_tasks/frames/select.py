@@ -65,6 +65,17 @@ class RateSelector:
         numerator, denominator = time * per_tick.numerator, per_tick.denominator
         return -(-numerator // denominator) if self.round_up else round_half_away(numerator, denominator)
 
+    def may_begin_at(self, time: int) -> bool:
+        """Return whether frames before one at ``time`` cannot be shown any more."""
+        return self.next_output is not None and self.output_tick(time) <= self.next_output
+
+    def latest_time(self) -> int:
+        """Return about the last time for which `may_begin_at` holds."""
+        outputs = self.next_output or 0
+        if self.round_up:
+            return math.floor(outputs / self._outputs_per_tick)
+        return math.ceil(Fraction(2 * outputs + 1, 2) / self._outputs_per_tick) - 1
+
     @property
     def done(self) -> bool:
         """See `Selector.done`."""
@@ -92,6 +103,14 @@ class IndexSelector:
         first = self.position
         self.position += len(times)
         return [self.wanted[index] for index in range(first, self.position)]
+
+    def next_wanted(self) -> int:
+        """Return the next position to be shown; `done` must be False."""
+        return min(index for index in self.wanted if index >= self.position)
+
+    def skip_to(self, position: int) -> None:
+        """Leave out the frames before ``position``, none of which is wanted."""
+        self.position = position
 
     @property
     def done(self) -> bool:
