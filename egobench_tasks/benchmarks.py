@@ -5,7 +5,6 @@ Every count names its source. Nothing else in the package repeats one of these f
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,16 +38,12 @@ class EgoGears(Benchmark):
     max_new_tokens: int = 2048
     max_new_tokens_reasoning: int = 16384
     max_new_tokens_cap: int = 32768
-    rows: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({"single": 567, "multi": 1487}))
-    single_answer_counts: Mapping[int, int] = field(
-        default_factory=lambda: MappingProxyType({1: 325, 2: 84, 3: 107, 4: 46, 5: 5})
-    )
+    rows: Mapping[str, int] = field(default_factory=lambda: {"single": 567, "multi": 1487})
+    single_answer_counts: Mapping[int, int] = field(default_factory=lambda: {1: 325, 2: 84, 3: 107, 4: 46, 5: 5})
     single_unit: str = "60s_segment"
     one_recording_units: tuple[str, ...] = ("whole_video", "multi_caption_multi_clip")
     cross_recording_unit_counts: Mapping[str, int] = field(
-        default_factory=lambda: MappingProxyType(
-            {"anonymous_multi_clip": 270, "cross_video": 132, "cross_recording": 129}
-        )
+        default_factory=lambda: {"anonymous_multi_clip": 270, "cross_video": 132, "cross_recording": 129}
     )
     multi_statuses: tuple[str, ...] = ("confirmed", "repaired", "rekeyed")
     min_options: int = 3
@@ -82,20 +77,18 @@ class EgoTempo(Benchmark):
     rows_starting_below_zero: int = 18  # of 12 distinct clips
     rows_per_category: int = 50
     category_codes: Mapping[str, str] = field(
-        default_factory=lambda: MappingProxyType(
-            {
-                "action sequence": "AS",
-                "counting actions": "AC",
-                "temporal event ordering": "TE",
-                "future action prediction": "FU",
-                "object-specific action": "OA",
-                "object sequence": "OS",
-                "counting objects": "OC",
-                "spatial relationship": "SR",
-                "locating object": "LO",
-                "action-specific object": "AO",
-            }
-        )
+        default_factory=lambda: {
+            "action sequence": "AS",
+            "counting actions": "AC",
+            "temporal event ordering": "TE",
+            "future action prediction": "FU",
+            "object-specific action": "OA",
+            "object sequence": "OS",
+            "counting objects": "OC",
+            "spatial relationship": "SR",
+            "locating object": "LO",
+            "action-specific object": "AO",
+        }
     )
 
 

@@ -3,23 +3,37 @@
 lighteval writes its own cache once, after the last sample: a crash at 99 % loses everything.
 """
 
+import dataclasses
 import hashlib
 import json
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from egobench_tasks.cache import cache_dir
+
+if TYPE_CHECKING:
+    from egobench_tasks.frames.lazy import FrameList
+
+CLIP_UNREADABLE = "clip_unreadable"
+REQUEST_FAILED = "request_failed"
+MISSING = "missing"
+UNANSWERED = frozenset({CLIP_UNREADABLE, REQUEST_FAILED, MISSING})
+"""Finish reasons of questions without a generation: they score 0, are not journalled, and are asked again."""
 
 JOURNAL_VARIABLE = "EGOBENCH_JOURNAL"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One generation. ``key`` is of everything that shaped it; token counts are None where a host has none."""
+    """One generation. ``key`` is of everything that shaped it; counts and times are None where a host has none.
+
+    ``text`` is what the answer is read from. ``reasoning`` is what the host kept apart from it.
+    ``budget_tokens`` is the most new tokens that the generation could have had.
+    """
 
     key: str
     question_id: str
@@ -30,11 +44,29 @@ class Answer:
     n_prompt_tokens: int | None = None
     n_new_tokens: int | None = None
     clip_notes: tuple[str, ...] = ()
+    reasoning: str = ""
+    budget_tokens: int | None = None
+    latency_s: float | None = None
 
 
 def answer_key(**inputs: Any) -> str:
     """Return 32 hex digits of everything that shapes an answer, order of the names aside."""
     return hashlib.sha256(json.dumps(inputs, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+def question_key(
+    identity: Mapping[str, Any], segments: Sequence[Mapping[str, Any]], frames: "FrameList", max_new_tokens: int
+) -> str:
+    """Return the key of one question's answer by one model, whose ``identity`` is everything that shapes its answers.
+
+    ``segments`` are rows as of `messages.to_record`. Clips count by their content, wherever they lie.
+    """
+    return answer_key(
+        **identity,
+        segments=segments,
+        frames=[(request.sha256, request.spec.key()) for request in frames.requests],
+        max_new_tokens=max_new_tokens,
+    )
 
 
 def journal_root() -> Path:
@@ -81,6 +113,7 @@ class Journal:
 
 
 _NAMES = frozenset(field.name for field in fields(Answer))
+_REQUIRED = frozenset(field.name for field in fields(Answer) if field.default is dataclasses.MISSING)
 
 
 def _read(line: str) -> Answer | None:
@@ -88,6 +121,6 @@ def _read(line: str) -> Answer | None:
         record = json.loads(line)
     except ValueError:
         return None
-    if not isinstance(record, Mapping) or set(record) != _NAMES:
+    if not isinstance(record, Mapping) or not _REQUIRED <= set(record) <= _NAMES:
         return None
-    return Answer(**{**record, "clip_notes": tuple(record["clip_notes"])})
+    return Answer(**{**record, "clip_notes": tuple(record.get("clip_notes", ()))})

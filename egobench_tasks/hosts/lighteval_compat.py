@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import typer
-from datasets import DatasetDict
+from datasets import Dataset, DatasetDict
 from lighteval.models import model_loader
 from lighteval.tasks.lighteval_task import LightevalTask
 from lighteval.tasks.prompt_manager import PromptManager
@@ -21,6 +21,7 @@ from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.hosts.lighteval_docs import ChoicePrompt
 from egobench_tasks.hosts.messages import is_ours
+from egobench_tasks.hosts.shards import current_shard
 
 logger = logging.getLogger(__name__)
 
@@ -58,12 +59,25 @@ def _hook_dataset_loading() -> None:
         with usage_errors():
             location = locate(prompt.benchmark)
             rows = load_rows(location, task.config.hf_subset)
+            chosen = _shard(task, rows)
         prompt.set_dataset(fingerprint(rows))
         task.config.hf_repo, task.config.hf_revision = location.path, location.revision
         _warn_unless_published(task, len(rows))
-        return DatasetDict({SPLIT: rows})
+        return DatasetDict({SPLIT: chosen})
 
     LightevalTask.download_dataset_worker = staticmethod(load)
+
+
+def _shard(task: LightevalTask, rows: Dataset) -> Dataset:
+    """The rows of this process's shard; all of them where it has none."""
+    shard = current_shard()
+    if shard is None:
+        return rows
+    chosen = shard.rows(rows["question_id"])
+    if not chosen:
+        raise InputError(f"{task.name}: shard {shard} of {len(rows)} questions is empty; use fewer shards")
+    logger.warning(f"{task.name}: shard {shard}, {len(chosen)} of {len(rows)} questions; merge with `egobench merge`")
+    return rows.select(chosen)
 
 
 def _warn_unless_published(task: LightevalTask, n_rows: int) -> None:

@@ -11,8 +11,8 @@ from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc, SamplingMethod
 
 from egobench_tasks import scoring
-from egobench_tasks.answers import NORMAL_STOP, parse_answer
-from egobench_tasks.options import to_original
+from egobench_tasks.answers import NORMAL_STOP
+from egobench_tasks.hosts.choice import score_text
 
 
 class ChoiceScores(SampleLevelComputation):
@@ -20,14 +20,8 @@ class ChoiceScores(SampleLevelComputation):
 
     def compute(self, doc: Doc, model_response: ModelResponse, **kwargs: Any) -> dict[str, Any]:
         """Return each metric's value for one question; ``kappa`` carries what its aggregate needs."""
-        question = doc.specific
-        shown_to_original = dict(zip(question["shown_letters"], question["original_letters"], strict=True))
-        parsed = parse_answer(_raw_text(model_response), shown_to_original, finish_reason(model_response))
-        predicted = None if parsed.letters is None else to_original(parsed.letters, shown_to_original)
-        gold = frozenset(question["answer"])
-        scores = scoring.score_choice(predicted, gold)
-        chance = scoring.chance_exact(len(shown_to_original), len(gold))
-        return {**asdict(scores), "chance": chance, "kappa": (scores.exact_set, chance)}
+        scored = score_text(doc.specific, _raw_text(model_response), finish_reason(model_response))
+        return {**asdict(scored.score), "chance": scored.chance, "kappa": (scored.score.exact_set, scored.chance)}
 
 
 def finish_reason(response: ModelResponse) -> str:

@@ -20,19 +20,11 @@ from transformers import BatchFeature
 from egobench_tasks.answers import LENGTH_STOP, NORMAL_STOP
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.frames.errors import ClipError
-from egobench_tasks.hosts.journal import Answer, Journal, answer_key, journal_root
+from egobench_tasks.hosts.journal import CLIP_UNREADABLE, Answer, Journal, answer_key, journal_root, question_key
+from egobench_tasks.hosts.lighteval_generation import generation
 from egobench_tasks.hosts.messages import MessagePart, is_ours, message_parts
 
 logger = logging.getLogger(__name__)
-
-CLIP_UNREADABLE = "clip_unreadable"
-
-
-@dataclass
-class Generation(ModelResponse):
-    """A response that also says why it ended, in the OpenAI API's words ("stop", "length", …)."""
-
-    finish_reason: str = NORMAL_STOP
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +67,7 @@ class FrameVLM(VLMTransformersModel):
         for answer in self._generate_all(missing, journal):
             kept[answer.key] = answer
         journal.close()
-        return [_response(kept[self._key(doc)]) for doc in docs]
+        return [generation(kept[self._key(doc)]) for doc in docs]
 
     def _generate_all(self, docs: list[Doc], journal: Journal) -> Iterator[Answer]:
         """Generate over all processes, each its share, and yield every process's answers on each.
@@ -157,6 +149,9 @@ class FrameVLM(VLMTransformersModel):
         parameters = {
             **self.generation_config_dict,
             "eos_token_id": self._stop_ids,
+            # lighteval asks for every step's scores over the vocabulary: gigabytes, and nobody reads them.
+            "output_scores": False,
+            "return_dict_in_generate": False,
             "do_sample": self.generation_config_dict["temperature"] > 0,
             "max_new_tokens": min(self._max_new_tokens(batch.docs[0]), self.max_length - n_padded),
         }
@@ -190,10 +185,7 @@ class FrameVLM(VLMTransformersModel):
         )
 
     def _key(self, doc: Doc) -> str:
-        frames = [(request.sha256, request.spec.key()) for request in doc.images.requests]
-        return answer_key(
-            **self._identity, segments=doc.specific["segments"], frames=frames, max_new_tokens=self._max_new_tokens(doc)
-        )
+        return question_key(self._identity, doc.specific["segments"], doc.images, self._max_new_tokens(doc))
 
     def _max_new_tokens(self, doc: Doc) -> int:
         """What the user set for the model, else the task's budget (PROTOCOL 1.2)."""
@@ -238,8 +230,3 @@ def _stop_ids(generation_config_ids: int | list[int] | None, tokenizer_id: int |
     turns with another one, and would run on to the limit."""
     ids = generation_config_ids if isinstance(generation_config_ids, list) else [generation_config_ids]
     return sorted({token for token in [*ids, tokenizer_id] if token is not None})
-
-
-def _response(answer: Answer) -> Generation:
-    # Token lists stay out: 64 frames are ten thousand placeholder tokens a question in the details.
-    return Generation(input=answer.prompt, text=[answer.text], finish_reason=answer.finish_reason)

@@ -25,13 +25,24 @@ def message_parts(doc: "Doc") -> list[MessagePart]:
 
     Raises ``ClipError`` where a clip cannot be read. Nothing decoded stays on the document.
     """
-    clips = doc.images.clips()
-    parts: list[MessagePart] = []
-    for segment in from_record(doc.specific["segments"]):
+    return [
+        part if isinstance(part, str) else Image.open(io.BytesIO(part)).convert("RGB")
+        for part in jpeg_parts(from_record(doc.specific["segments"]), doc.images)
+    ]
+
+
+def jpeg_parts(segments: Sequence[Segment], frames: FrameList) -> list[str | bytes]:
+    """Decode the frames and return the message: texts and JPEGs in order.
+
+    Raises ``ClipError`` where a clip cannot be read.
+    """
+    clips = frames.clips()
+    parts: list[str | bytes] = []
+    for segment in segments:
         if isinstance(segment, Text):
             parts.append(segment.text)
         else:
-            parts.extend(Image.open(io.BytesIO(jpeg)).convert("RGB") for jpeg in clips[segment.clip_index].jpegs)
+            parts.extend(clips[segment.clip_index].jpegs)
     return parts
 
 

@@ -1,0 +1,86 @@
+"""A multiple-choice question as every host shows it: options shuffled, message laid out, frames shared out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from egobench_tasks import scoring
+from egobench_tasks.answers import ParsedAnswer, parse_answer
+from egobench_tasks.frames.lazy import FrameList, FrameRequest
+from egobench_tasks.frames.spec import FrameSpec, Sampling, allocate_frames
+from egobench_tasks.options import shuffle_options, to_original
+from egobench_tasks.prompts import ChoiceTemplates, Segment, Text, choice_segments
+from egobench_tasks.questions import ChoiceQuestion, choice_question
+
+
+@dataclass(frozen=True, slots=True)
+class ShownQuestion:
+    """What a model is shown of a question. ``frames`` are decoded by a host just before it asks."""
+
+    question: ChoiceQuestion
+    shown_to_original: Mapping[str, str]
+    segments: tuple[Segment, ...]
+    frames: FrameList
+
+    def readable(self) -> str:
+        """The message as one text for logs and details, frames as counts."""
+        return "".join(
+            segment.text
+            if isinstance(segment, Text)
+            else f"[{self.frames.requests[segment.clip_index].spec.count} frames]\n"
+            for segment in self.segments
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """What scores and reports need to know of the question, in plain values."""
+        return {
+            "question_id": self.question.question_id,
+            "shown_letters": "".join(self.shown_to_original),
+            "original_letters": "".join(self.shown_to_original.values()),
+            "answer": "".join(sorted(self.question.answer)),
+            "unit": self.question.unit,
+            "question_type": self.question.question_type,
+            "n_clips": len(self.question.clips),
+        }
+
+
+def show_choice(row: Mapping[str, Any], templates: ChoiceTemplates, n_frames: int, min_frames: int) -> ShownQuestion:
+    """Lay out a dataset row: ``n_frames`` shared over its clips, ``min_frames`` a clip at least (PROTOCOL 1.2).
+
+    Raises ``InputError`` naming the question where the row is not one of the benchmark's.
+    """
+    question = choice_question(row)
+    shown_to_original = shuffle_options(question.question_id, question.letters)
+    shares = allocate_frames([clip.duration_s for clip in question.clips], n_frames, min_frames)
+    requests = (
+        FrameRequest(clip.path, clip.sha256, FrameSpec(sampling=Sampling.BUDGET, count=count))
+        for clip, count in zip(question.clips, shares, strict=True)
+    )
+    return ShownQuestion(
+        question,
+        shown_to_original,
+        tuple(choice_segments(question, shown_to_original, templates)),
+        FrameList(tuple(requests)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswer:
+    """What was read from a generation, and its scores. ``chance`` is that of an exact match by guessing."""
+
+    parsed: ParsedAnswer
+    score: scoring.ChoiceScore
+    chance: float
+
+
+def score_text(facts: Mapping[str, Any], text: str, finish_reason: str) -> ScoredAnswer:
+    """Parse and score one generation by PROTOCOL 1.3 and 1.4; ``facts`` are `ShownQuestion.facts`.
+
+    Every failure to answer is a zero, never a skip.
+    """
+    shown_to_original = dict(zip(facts["shown_letters"], facts["original_letters"], strict=True))
+    parsed = parse_answer(text, shown_to_original, finish_reason)
+    predicted = None if parsed.letters is None else to_original(parsed.letters, shown_to_original)
+    gold = frozenset(facts["answer"])
+    chance = scoring.chance_exact(len(shown_to_original), len(gold))
+    return ScoredAnswer(parsed, scoring.score_choice(predicted, gold), chance)

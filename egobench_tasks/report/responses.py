@@ -1,0 +1,67 @@
+"""What readers of every kind of run hand over: one typed response a question, raw text and all."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SCORE_NAMES = ("exact_set", "jaccard", "overlap", "wellformed", "answered", "chance")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a run says it showed: the options in shown order, and the gold it scored against.
+
+    ``letters`` and ``originals`` are strings of equal length: the i-th shown letter showed the
+    option of the i-th original letter. ``texts`` and ``query`` are None where a host keeps none.
+    """
+
+    letters: str
+    originals: str
+    answer: frozenset[str]
+    texts: tuple[str, ...] | None = None
+    query: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One question's generation. ``shown`` is None where a run keeps none (a journal);
+    ``saved_scores`` holds those of `SCORE_NAMES` that the run computed itself."""
+
+    question_id: str
+    text: str
+    finish_reason: str
+    shown: Shown | None = None
+    saved_scores: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What shaped a task's input, as text; None where the run does not say."""
+
+    prompt: str | None = None
+    frames: str | None = None
+    dataset: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRun:
+    """One config of EgoGears as one run answered it.
+
+    ``responses`` reads the source anew each time: the texts of a reasoning model are too many to
+    keep for all runs at once. It raises ``InputError`` for a source that cannot be read.
+    """
+
+    config: str
+    source: Path
+    settings: Settings
+    responses: Callable[[], Iterable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One model in one configuration. ``notes`` are remarks of the reader's, for the report's head."""
+
+    name: str
+    folder: Path
+    tasks: tuple[TaskRun, ...]
+    notes: tuple[str, ...] = ()
