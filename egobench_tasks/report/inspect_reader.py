@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from egobench_tasks.answers import LENGTH_STOP
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
+from egobench_tasks.hosts.journal import REQUEST_FAILED
 from egobench_tasks.report.responses import Response, Run, Settings, Shown, TaskRun
-from egobench_tasks.report.states import REQUEST_FAILED
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample

@@ -35,11 +35,19 @@ def find_journal_run(folder: Path) -> Run | None:
 
 
 def _responses(folder: Path, answers: Iterable[Answer]) -> Iterable[Response]:
-    first: dict[str, Answer] = {}
+    attempts: dict[str, list[Answer]] = {}
     for answer in answers:
-        if first.setdefault(answer.question_id, answer) is not answer:
+        attempts.setdefault(answer.question_id, []).append(answer)
+    for question_id, tries in attempts.items():
+        last = max(tries, key=_budget)
+        if len(tries) > len({_budget(answer) for answer in tries}) or len({answer.prompt for answer in tries}) > 1:
             raise InputError(
-                f"{folder}: the journal answers question {answer.question_id} under several settings (prompt, frames "
-                "or token limit) and does not say which is which; let the run finish, then report on its details"
+                f"{folder}: the journal answers question {question_id} under several settings and does not say which "
+                "is which; let the run finish, then report on its details"
             )
-        yield Response(answer.question_id, answer.text, answer.finish_reason)
+        yield Response(question_id, last.text, last.finish_reason)
+
+
+def _budget(answer: Answer) -> int:
+    """Of attempts with growing budgets (PROTOCOL 1.2), the largest one's answer counts."""
+    return answer.budget_tokens or 0

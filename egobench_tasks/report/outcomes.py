@@ -11,11 +11,12 @@ import pandas as pd
 
 from egobench_tasks.answers import parse_answer
 from egobench_tasks.errors import InputError
+from egobench_tasks.hosts.journal import MISSING
 from egobench_tasks.options import shuffle_options, to_original
 from egobench_tasks.questions import ChoiceQuestion
 from egobench_tasks.report.questions import Split
 from egobench_tasks.report.responses import Response, Shown, TaskRun
-from egobench_tasks.report.states import MISSING, state_of
+from egobench_tasks.report.states import state_of
 from egobench_tasks.scoring import NO_ANSWER, ChoiceScore, chance_exact, score_choice
 
 METRICS = tuple(field.name for field in fields(ChoiceScore))

@@ -1,12 +1,9 @@
 """What became of a question: an answer, or the reason there is none."""
 
 from egobench_tasks.answers import AnswerFailure, ParsedAnswer
+from egobench_tasks.hosts.journal import CLIP_UNREADABLE, MISSING, REQUEST_FAILED
 
 ANSWERED = "answered"
-MISSING = "missing"
-# Finish reasons of our hosts where no generation took place.
-CLIP_UNREADABLE = "clip_unreadable"
-REQUEST_FAILED = "request_failed"
 
 # Another attempt may mend these, so a run that has them is unfinished; the others are the model's own failures.
 UNFINISHED = (MISSING, REQUEST_FAILED, CLIP_UNREADABLE)

@@ -1,0 +1,29 @@
+// Tables sort by a click on a column's head: numbers downward first, text upward; what has no value comes last.
+"use strict";
+for (const table of document.querySelectorAll("table")) {
+  const heads = [...table.tHead.rows[0].cells];
+  const body = table.tBodies[0];
+  const value = (row, index) => {
+    const cell = row.cells[index];
+    return "number" in cell.dataset ? Number(cell.dataset.number) : cell.textContent.trim();
+  };
+  const isEmpty = (value) => value === "–" || value === "";
+  heads.forEach((head, index) => {
+    head.querySelector("button").addEventListener("click", () => {
+      const rows = [...body.rows];
+      const numeric = rows.some((row) => typeof value(row, index) === "number");
+      const before = head.getAttribute("aria-sort");
+      const ascending = before ? before === "descending" : !numeric;
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+      const text = new Intl.Collator("en", { numeric: true });
+      rows.sort((one, other) => {
+        const [a, b] = [value(one, index), value(other, index)];
+        if (isEmpty(a) || isEmpty(b)) return isEmpty(a) - isEmpty(b);
+        const order = numeric ? a - b : text.compare(a, b);
+        return ascending ? order : -order;
+      });
+      body.append(...rows);
+    });
+  });
+}
