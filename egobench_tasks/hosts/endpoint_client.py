@@ -96,9 +96,10 @@ class EndpointClient:
 
     async def _post(self, content: Sequence[dict[str, Any]], budget_tokens: int) -> str:
         fields = self._settings.request_fields(budget_tokens)
+        message: Any = {"role": "user", "content": content}
         response = await self._client.chat.completions.with_raw_response.create(
             model=fields.pop("model"),
-            messages=[{"role": "user", "content": content}],  # type: ignore[typeddict-item]  # plain dicts are sent
+            messages=[message],
             extra_body=fields,
         )
         return response.http_response.text

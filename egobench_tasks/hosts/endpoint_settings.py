@@ -194,7 +194,7 @@ def _checked(name: str, value: object, path: Path) -> Any:
 
 def _choice(choices: type[StrEnum], name: str, value: object, path: Path) -> StrEnum:
     # YAML 1.1 reads a bare on or off as a truth value
-    text = {True: "on", False: "off"}[value] if isinstance(value, bool) else value
+    text = ("on" if value else "off") if isinstance(value, bool) else str(value)
     try:
         return choices(text)
     except ValueError:
