@@ -82,6 +82,50 @@ def choice_question(row: Mapping[str, Any]) -> ChoiceQuestion:
         ) from error
 
 
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question answered in free text, and its gold answer.
+
+    ``clip`` is None where the dataset was built without it. ``window_s`` is the part of the clip's
+    file, (start, end) in seconds, that the question is about; None stands for all of it.
+    """
+
+    question_id: str
+    question: str
+    answer: str
+    category: str
+    clip: Clip | None
+    window_s: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.question or not self.answer:
+            raise InputError(f"question {self.question_id}: the question or the answer is empty")
+        if self.window_s is not None and not 0 <= self.window_s[0] < self.window_s[1]:
+            raise InputError(f"question {self.question_id}: window {self.window_s} does not end after its start")
+
+
+def open_question(row: Mapping[str, Any]) -> OpenQuestion:
+    """Read a row of EgoTempo, videos undecoded.
+
+    Raises ``InputError`` naming the question and the column that is missing or wrong.
+    """
+    question_id = str(row.get("question_id") or "<no question_id>")
+    try:
+        start_s, end_s = row["window_start_s"], row["window_end_s"]
+        return OpenQuestion(
+            question_id=row["question_id"],
+            question=row["question"],
+            answer=row["answer"],
+            category=row["category"],
+            clip=None if row["video"] is None else Clip(_path(row["video"]), row["duration_s"], row["sha256"]),
+            window_s=None if start_s is None or end_s is None else (start_s, end_s),
+        )
+    except KeyError as error:
+        raise InputError(
+            f"question {question_id}: column {error} is missing; build the dataset with `egobench build egotempo`"
+        ) from error
+
+
 def _clips(row: Mapping[str, Any]) -> tuple[Clip, ...]:
     if "videos" not in row:
         return (Clip(_path(row["video"]), row["duration_s"], row["sha256"]),)
