@@ -1,0 +1,218 @@
+"""A scripted OpenAI-compatible server on a real socket, tiny questions for it, and runs against it."""
+
+import base64
+import io
+import json
+import socket
+import threading
+import time
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+SIGHT_QUESTION = "Which shape does the picture show?"
+
+
+@dataclass
+class Say:
+    """What the server does with one request: say something, late, or hang up."""
+
+    body: object = None
+    status: int = 200
+    headers: dict = field(default_factory=dict)
+    delay_s: float = 0.0
+    hang_up: bool = False
+
+
+def completion(content='{"answer": ["A"]}', finish_reason="stop", usage=True, **message):
+    """The body of a chat completion."""
+    body = {
+        "choices": [{"message": {"role": "assistant", "content": content, **message}, "finish_reason": finish_reason}]
+    }
+    if usage:
+        body["usage"] = {"prompt_tokens": 7, "completion_tokens": 3}
+    return body
+
+
+def parts_of(request):
+    """A request's message as texts and JPEG bytes."""
+    return [
+        part["text"] if part["type"] == "text" else base64.b64decode(part["image_url"]["url"].partition(",")[2])
+        for part in request["messages"][0]["content"]
+    ]
+
+
+class ScriptedServer:
+    """Answers each request by ``script(request, n)``, n counting the requests of the same question from 1.
+
+    The sight check is answered as by a server that sees, unless ``sight`` is another script.
+    """
+
+    say = Say
+    completion = staticmethod(completion)
+    parts_of = staticmethod(parts_of)
+
+    def __init__(self):
+        self.requests, self.headers, self.times_s = [], [], []
+        self.script = lambda request, n: Say(completion())
+        self.sight = lambda request, n: Say(
+            {**completion("disc"), "usage": {"prompt_tokens": 5 + 100 * (len(parts_of(request)) - 1)}}
+        )
+        self.open, self.most_open = 0, 0
+        self._lock = threading.Lock()
+        scripted = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                scripted._handle(self)
+
+            def log_message(self, *arguments):
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def asked(self):
+        """The requests but for the sight check's."""
+        return [request for request in self.requests if SIGHT_QUESTION not in str(parts_of(request)[0])]
+
+    def _handle(self, handler):
+        request = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
+        first = str(parts_of(request)[0])
+        with self._lock:
+            self.requests.append(request)
+            self.headers.append({name.lower(): value for name, value in handler.headers.items()})
+            self.times_s.append(time.monotonic())
+            n = sum(parts_of(earlier)[0] == first for earlier in self.requests)
+            self.open += 1
+            self.most_open = max(self.most_open, self.open)
+        try:
+            say = self.sight(request, n) if SIGHT_QUESTION in first else self.script(request, n)
+            time.sleep(say.delay_s)
+        finally:
+            with self._lock:
+                self.open -= 1
+        if say.hang_up:
+            handler.close_connection = True
+            handler.connection.shutdown(socket.SHUT_RDWR)
+            return
+        body = say.body if isinstance(say.body, bytes) else json.dumps(say.body).encode()
+        try:
+            handler.send_response(say.status)
+            for name, value in {"Content-Type": "application/json", **say.headers}.items():
+                handler.send_header(name, value)
+            handler.send_header("Content-Length", str(len(body)))
+            handler.end_headers()
+            handler.wfile.write(body)
+        except OSError:  # the client gave up waiting, or was killed
+            handler.close_connection = True
+
+
+@pytest.fixture
+def server():
+    scripted = ScriptedServer()
+    yield scripted
+    scripted.close()
+
+
+@pytest.fixture
+def settings(server, tmp_path, monkeypatch):
+    """``settings(concurrency=1, …)``: of the scripted server, with short waits and a journal of its own."""
+    from egobench_tasks.hosts import endpoint_pace
+    from egobench_tasks.hosts.endpoint_settings import EndpointSettings
+
+    monkeypatch.setattr(endpoint_pace, "_FIRST_BACKOFF_S", 0.01)
+    monkeypatch.setenv("EGOBENCH_JOURNAL", str(tmp_path / "journal"))
+
+    def make(**values):
+        return EndpointSettings(**{"base_url": server.url, "model": "m", "max_retries": 2, "timeout_s": 5.0, **values})
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_clip(tmp_path_factory):
+    """One second of 64x36 video: its path and SHA-256."""
+    import av
+    import numpy as np
+
+    from egobench_tasks.files import sha256_of
+
+    path = tmp_path_factory.mktemp("clip") / "tiny.mp4"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=8)
+        stream.width, stream.height, stream.pix_fmt = 64, 36, "yuv420p"
+        for index in range(8):
+            frame = av.VideoFrame.from_ndarray(np.full((36, 64, 3), index * 30, np.uint8), format="rgb24")
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return path, sha256_of(path)
+
+
+@pytest.fixture
+def questions(tiny_clip):
+    """``questions(3, frames=2)``: questions q0, q1, q2 of one clip each."""
+    from egobench_tasks.frames.lazy import FrameList, FrameRequest
+    from egobench_tasks.frames.spec import FrameSpec, Sampling
+    from egobench_tasks.hosts.endpoint_questions import EndpointQuestion
+    from egobench_tasks.prompts import ClipFrames, Text
+
+    path, sha256 = tiny_clip
+
+    def make(count, frames=2):
+        request = FrameRequest(str(path), sha256, FrameSpec(sampling=Sampling.BUDGET, count=frames))
+        return [
+            EndpointQuestion(
+                question_id=f"q{index}",
+                task="egogears:multi|0",
+                prompt=f"question {index}",
+                segments=(Text(f"question {index}\n"), Text("\nCLIP_1\n"), ClipFrames(0), Text("end")),
+                frames=FrameList((request,)),
+                budget_tokens=2048,
+            )
+            for index in range(count)
+        ]
+
+    return make
+
+
+@pytest.fixture
+def ask():
+    """``ask(settings, questions)``: a whole run; returns (answers by question id, unanswered)."""
+    import asyncio
+
+    from egobench_tasks.hosts.endpoint_questions import EndpointAnswers
+
+    def run(settings, questions):
+        answers = EndpointAnswers(settings)
+        unanswered = asyncio.run(answers.ask(questions))
+        return {question.question_id: answers.find(question) for question in questions}, unanswered
+
+    return run
+
+
+@pytest.fixture
+def oracle_server(server):
+    """The scripted server, answering as the sample's oracle does, from the message alone."""
+    from PIL import Image
+
+    from dataset_scripts.sample.oracle import answer_message
+
+    def script(request, n):
+        parts = [
+            part if isinstance(part, str) else Image.open(io.BytesIO(part)).convert("RGB") for part in parts_of(request)
+        ]
+        return Say(completion(answer_message(parts)))
+
+    server.script = script
+    return server
