@@ -25,9 +25,9 @@ demo: $(INSTALLED)
 	$(BIN)/egobench sample $(DEMO)
 	cd $(DEMO) && $(BIN)/python -c 'import datasets; print(datasets.load_dataset("egogears", "multi")["test"].features)'
 	$(BIN)/python -m dataset_scripts.sample.tiny_vlm $(DEMO)/tiny-llava
-	cd $(DEMO) && $(BIN)/lighteval accelerate "model_name=tiny-llava,generation_size=32" egogears \
+	cd $(DEMO) && $(BIN)/lighteval accelerate "model_name=tiny-llava,generation_size=32" "egogears|0" \
 		--vision-model --custom-tasks egobench_tasks.tasks --output-dir runs/tiny-llava --save-details
-	cd $(DEMO) && $(BIN)/lighteval custom oracle $(CURDIR)/dataset_scripts/sample/oracle_model.py egogears \
+	cd $(DEMO) && $(BIN)/lighteval custom oracle $(CURDIR)/dataset_scripts/sample/oracle_model.py "egogears|0" \
 		--custom-tasks egobench_tasks.tasks --output-dir runs/oracle --save-details
 
 $(INSTALLED): setup.cfg pyproject.toml constraints.txt

@@ -1,9 +1,8 @@
 """The `egobench` command: a thin layer over the packages. Heavy imports wait inside the commands."""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,20 +21,6 @@ app.add_typer(build_app, name="build")
 app.add_typer(run_app, name="run")
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
-
-
-class Config(StrEnum):
-    """EgoGears' two configs."""
-
-    SINGLE = "single"
-    MULTI = "multi"
-
-
-class Link(StrEnum):
-    """How clips get into a dataset folder."""
-
-    HARD = "hard"
-    COPY = "copy"
 
 
 def main() -> None:
@@ -58,14 +43,19 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
 def build_egogears(
     source: Annotated[Path, typer.Option(help="The raw release, as upstream lays it out.")],
     out: Annotated[Path, typer.Option(help="The dataset folder to make.")],
-    only: Annotated[Config | None, typer.Option(help="Build one config.")] = None,
-    link: Annotated[Link, typer.Option(help="Hard-link clips where the file system allows, or copy them.")] = Link.HARD,
+    only: Annotated[Literal["single", "multi"] | None, typer.Option(help="Build one of the two.")] = None,
+    link: Annotated[
+        Literal["hard", "copy"], typer.Option(help="Hard-link clips where the file system allows, or copy them.")
+    ] = "hard",
     partial: Annotated[bool, typer.Option("--partial", help="Leave out questions whose clips are missing.")] = False,
 ) -> None:
     """Build EgoGears. A second run changes nothing; an interrupted one goes on."""
+    from rich.console import Console
+
+    from dataset_scripts.build_report import print_report
     from dataset_scripts.egogears import build_egogears as build
 
-    build(source, out, only=only and only.value, link=link.value, partial=partial)
+    print_report(build(source, out, only=only, link=link, partial=partial), Console())
 
 
 @app.command()
@@ -94,11 +84,11 @@ def run_transformers(
     """
     from lighteval.__main__ import app as lighteval
 
-    from egobench_tasks.hosts.lighteval_offline import load_only_our_tasks
+    from egobench_tasks.hosts.lighteval_offline import as_task_names, load_only_our_tasks
 
     load_only_our_tasks()
     ours = ["--vision-model", "--custom-tasks", "egobench_tasks.tasks"]
-    lighteval(["accelerate", model_args, tasks, *ours, *context.args])
+    lighteval(["accelerate", model_args, as_task_names(tasks), *ours, *context.args])
 
 
 @app.command("prepare-lighteval")

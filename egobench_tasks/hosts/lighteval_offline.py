@@ -29,6 +29,18 @@ def load_only_our_tasks() -> None:
     Registry.load_all_task_configs = staticmethod(load_all_task_configs)
 
 
+def as_task_names(tasks: str) -> str:
+    """Return lighteval's TASKS argument so that it cannot be taken for a folder of that name.
+
+    lighteval opens TASKS as a file of task names if anything by that name exists, and ends with a
+    traceback if it is a folder: ``egogears`` would fail just where the dataset lies. ``egogears|0``
+    means the same and is no path.
+    """
+    if Path(tasks).is_file():
+        return tasks
+    return ",".join(task if "|" in task else f"{task}|0" for task in tasks.split(","))
+
+
 def let_plain_lighteval_start() -> Path:
     """Put an empty file where lighteval would download one, and return its path.
 

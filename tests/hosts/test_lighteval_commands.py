@@ -59,7 +59,7 @@ def test_the_oracle_answers_everything_and_finds_the_dataset_in_the_working_dire
     run_program, sample_folder, tmp_path
 ):
     run_program(
-        "lighteval", "custom", "oracle", ORACLE, "egogears", *OURS, "--output-dir", tmp_path / "out", "--save-details",
+        "lighteval", "custom", "oracle", ORACLE, "egogears|0", *OURS, "--output-dir", tmp_path / "out", "--save-details",
         cwd=sample_folder,
     )  # fmt: skip
     results = results_of(tmp_path / "out")["results"]
@@ -72,9 +72,9 @@ def test_egobench_run_asks_no_network_for_anything(run_program, sample_folder, t
     (tmp_path / "path" / "sitecustomize.py").write_text(NO_NETWORK)
     log = tmp_path / "network.log"
     run_program(
-        "egobench", "run", "transformers", f"model_name={tiny_llava},generation_size=4", "egogears:single",
-        "--output-dir", tmp_path / "out", "--max-samples", 1,
-        PYTHONPATH=str(tmp_path / "path"), NETWORK_LOG=str(log), EGOGEARS_DATA=str(sample_folder / "egogears"),
+        "egobench", "run", "transformers", f"model_name={tiny_llava},generation_size=4", "egogears",
+        "--output-dir", tmp_path / "out", "--max-samples", 1, cwd=sample_folder,  # where ./egogears is a folder
+        PYTHONPATH=str(tmp_path / "path"), NETWORK_LOG=str(log),
     )  # fmt: skip
     assert results_of(tmp_path / "out")["results"]["egogears:single|0"]
     assert not log.exists(), log.read_text()
