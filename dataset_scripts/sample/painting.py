@@ -26,7 +26,7 @@ _PATH_SLICES_M = (60.0, 40.0, 28.0, 20.0, 14.0, 9.0, 6.0, 3.0, 0.8)
 _BEND = 0.5  # of the width: how far the far end of a bent path lies aside
 _LANDMARK_ASIDE_M = 2.0
 _TREE_EVERY_M, _TREE_ASIDE_M, _TREE_SIGHT_M = 7.0, 5.0, 45.0
-_SIZE_M = {Shape.PILLAR: (0.7, 2.4), Shape.BALL: (1.5, 1.5), Shape.CONE: (1.5, 2.0)}  # width, height
+_SIZE_M = {Shape.PILLAR: (0.7, 2.4), Shape.BALL: (1.5, 1.5), Shape.CONE: (1.2, 2.4)}  # width, height
 
 Rgb = tuple[int, int, int]
 
@@ -75,8 +75,9 @@ _CHANNELS = {
 def write_clip(scene: Scene, path: Path) -> None:
     """Render a scene as an H.264 mp4 of ``FRAMES_PER_S``; the same scene gives the same pixels."""
     with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart", "fflags": "+bitexact"}) as container:
-        # One thread and no lookahead across threads: x264's choices then depend on the pictures alone.
-        options = {"preset": "veryfast", "crf": "26", "threads": "1", "g": str(5 * FRAMES_PER_S)}
+        # One thread and no macroblock tree (whose SIMD code gave other bytes in every other run, measured on PyAV
+        # 18.1's x264): the stream then depends on the pictures alone.
+        options = {"preset": "veryfast", "crf": "28", "mbtree": "0", "threads": "1", "g": str(5 * FRAMES_PER_S)}
         stream = container.add_stream("libx264", rate=FRAMES_PER_S, options=options)
         stream.width, stream.height, stream.pix_fmt = scene.width_px, scene.height_px, "yuv420p"
         for picture in pictures(scene):

@@ -27,7 +27,7 @@ class Speed(Enum):
 
     SLOW_WALK = ("SlowWalk", 1.8, 1.83, 0.008)
     FAST_WALK = ("FastWalk", 2.3, 2.17, 0.008)
-    RUN = ("Running", 3.5, 2.71, 0.05)
+    RUN = ("Running", 3.5, 2.71, 0.06)
 
     def __init__(self, upstream_name: str, metres_per_s: float, steps_per_s: float, bob: float) -> None:
         self.upstream_name = upstream_name

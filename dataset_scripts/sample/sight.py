@@ -3,6 +3,7 @@
 It shares the vocabulary of `walks` with the generator and nothing else: no script, no file, no time stamp.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ _MAX_DULL_SATURATION = 0.5
 _MIN_LANDMARK = 0.0008  # of the picture's area: less is a speck of compression
 _DAY_LEVEL = 110
 _BENT = 0.07  # of the width: how far a bent path lies aside some way ahead, at the least
-_RUN_BOB = 0.035  # of the short side: the spread of the horizon over a clip, more than a walk's, less than a run's
-_FILL_OF = {Shape.PILLAR: 1.0, Shape.BALL: np.pi / 4, Shape.CONE: 0.5}
+_RUN_BOB = 0.04  # of the short side: the spread of the horizon over a clip, more than a walk's, less than a run's
+_OUTLINES = {Shape.PILLAR: (1.0, 0.29), Shape.BALL: (np.pi / 4, 1.0), Shape.CONE: (0.5, 0.5)}
 _HUES_BY_60_DEGREES = (Colour.RED, Colour.YELLOW, Colour.GREEN, Colour.TURQUOISE, Colour.BLUE, Colour.PINK)
 
 
@@ -29,13 +30,14 @@ _HUES_BY_60_DEGREES = (Colour.RED, Colour.YELLOW, Colour.GREEN, Colour.TURQUOISE
 class Glimpse:
     """A landmark in one frame. ``area`` is in parts of the picture, ``x`` its middle from 0 (left) to 1.
 
-    ``fill`` is the part of its bounding box that it covers, None where the picture's edge cuts it.
+    ``outline`` is the part of its bounding box that it covers, and the box's width over its height; None where the
+    picture's edge cuts it.
     """
 
     colour: Colour
     area: float
     x: float
-    fill: float | None
+    outline: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +56,15 @@ class Look:
 
 def look_at(frame: Image.Image) -> Look:
     """Read one RGB frame of any size."""
-    pixels = np.asarray(frame, dtype=np.int16)[::_STEP_PX, ::_STEP_PX]
-    level = pixels.max(axis=2)
-    spread = level - pixels.min(axis=2)
+    pixels = np.asarray(frame)[::_STEP_PX, ::_STEP_PX].transpose(2, 0, 1).astype(np.int16)
+    red, green, blue = pixels
+    level = np.maximum(np.maximum(red, green), blue)
+    spread = level - np.minimum(np.minimum(red, green), blue)
     vivid = (spread > _MIN_SATURATION * level) & (level > _MIN_LEVEL)
     dull = spread < _MAX_DULL_SATURATION * level
-    rows = np.median(pixels, axis=1)
-    greener = np.flatnonzero(rows[:, 1] > rows[:, 2])
-    horizon_row = int(greener[0]) if greener.size else None
+    horizon_row = _horizon_row(green, blue)
     return Look(
-        lighting=Lighting.DAY if rows[: len(rows) // 8, 2].mean() > _DAY_LEVEL else Lighting.NIGHT,
+        lighting=Lighting.DAY if np.median(blue[: len(blue) // 8 + 1]) > _DAY_LEVEL else Lighting.NIGHT,
         horizon=None if horizon_row is None else horizon_row / min(vivid.shape),
         path_aside=None if horizon_row is None else _path_aside(pixels, dull, horizon_row),
         glimpses=tuple(_glimpses(pixels, vivid)),
@@ -74,7 +75,8 @@ def walk_seen(frames: Sequence[Image.Image]) -> Walk:
     """Read the frames of one clip, in the order given, as a walk; no event where they show none."""
     looks = [look_at(frame) for frame in frames]
     horizons = [look.horizon for look in looks if look.horizon is not None]
-    bob = max(horizons) - min(horizons) if horizons else 0.0
+    # Percentiles, since a far tree in a bend may hide the horizon for a moment.
+    bob = float(np.ptp(np.percentile(horizons, (10, 90)))) if horizons else 0.0
     by_day = sum(look.lighting is Lighting.DAY for look in looks)
     timed_events: list[tuple[float, Event]] = [*_passages(looks), *_turns(looks)]
     return Walk(
@@ -92,7 +94,7 @@ def _passages(looks: Sequence[Look]) -> list[tuple[float, Passage]]:
             glimpses[glimpse.colour].append((index, glimpse))
     passages: list[tuple[float, Passage]] = []
     for colour, seen in glimpses.items():
-        whole = [glimpse for _, glimpse in seen if glimpse.fill is not None]
+        whole = [glimpse for _, glimpse in seen if glimpse.outline is not None]
         if whole:
             last_index, last = seen[-1]
             side = Side.LEFT if last.x < 0.5 else Side.RIGHT
@@ -101,9 +103,9 @@ def _passages(looks: Sequence[Look]) -> list[tuple[float, Passage]]:
 
 
 def _shape(whole: Sequence[Glimpse]) -> Shape:
-    fill = max(whole, key=lambda glimpse: glimpse.area).fill
-    assert fill is not None
-    return min(Shape, key=lambda shape: abs(_FILL_OF[shape] - fill))
+    outline = max(whole, key=lambda glimpse: glimpse.area).outline
+    assert outline is not None
+    return min(Shape, key=lambda shape: math.dist(_OUTLINES[shape], outline))
 
 
 def _turns(looks: Sequence[Look]) -> list[tuple[float, Turn]]:
@@ -118,11 +120,19 @@ def _turns(looks: Sequence[Look]) -> list[tuple[float, Turn]]:
     return turns
 
 
+def _horizon_row(green: NDArray[np.int16], blue: NDArray[np.int16]) -> int | None:
+    """The topmost row that is greener than blue in the very middle, where no landmark and hardly a tree comes."""
+    width = green.shape[1]
+    middle = slice(round(width * 0.46), round(width * 0.54))
+    greener = np.flatnonzero(np.median(green[:, middle], axis=1) > np.median(blue[:, middle], axis=1))
+    return int(greener[0]) if greener.size else None
+
+
 def _path_aside(pixels: NDArray[np.int16], dull: NDArray[np.bool_], horizon_row: int) -> float | None:
     """Where the path is in a strip some way below the horizon: far enough to bend aside, near enough to be broad."""
     width = dull.shape[1]
     strip = slice(horizon_row + width // 23, horizon_row + width // 13)
-    red, green, blue = (pixels[strip, :, channel] for channel in range(3))
+    red, green, blue = pixels[:, strip]
     columns = np.nonzero(dull[strip] & (red > green + 5) & (green > blue))[1]
     return float(np.median(columns) / width - 0.5) if columns.size else None
 
@@ -132,7 +142,7 @@ def _glimpses(pixels: NDArray[np.int16], vivid: NDArray[np.bool_]) -> list[Glimp
     rows, columns = np.nonzero(vivid)
     if not rows.size:
         return []
-    hues = _nearest_hues(pixels[rows, columns])
+    hues = _nearest_hues(pixels[:, rows, columns])
     found = []
     for number, colour in enumerate(_HUES_BY_60_DEGREES):
         ys, xs = rows[hues == number], columns[hues == number]
@@ -141,14 +151,15 @@ def _glimpses(pixels: NDArray[np.int16], vivid: NDArray[np.bool_]) -> list[Glimp
             continue
         top, bottom, left, right = ys.min(), ys.max(), xs.min(), xs.max()
         cut = top == 0 or left == 0 or bottom == height - 1 or right == width - 1
-        box = (bottom - top + 1) * (right - left + 1)
-        found.append(Glimpse(colour, area, float(xs.mean() / width), None if cut else float(ys.size / box)))
+        box_height, box_width = int(bottom - top) + 1, int(right - left) + 1
+        outline = None if cut else (ys.size / (box_height * box_width), box_width / box_height)
+        found.append(Glimpse(colour, area, float(xs.mean() / width), outline))
     return found
 
 
 def _nearest_hues(colours: NDArray[np.int16]) -> NDArray[np.int64]:
-    """The nearest multiple of 60° (0 to 5) to each RGB colour's hue."""
-    red, green, blue = (colours[:, channel].astype(np.float64) for channel in range(3))
+    """The nearest multiple of 60° (0 to 5) to the hue of each column of red, green and blue."""
+    red, green, blue = colours.astype(np.float64)
     # The hue circle's two axes, so that no case distinction by the largest channel is needed.
     degrees = np.degrees(np.arctan2(np.sqrt(3) * (green - blue), 2 * red - green - blue))
     nearest: NDArray[np.int64] = np.rint(degrees / 60).astype(np.int64) % 6

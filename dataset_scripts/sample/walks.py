@@ -17,7 +17,7 @@ class Colour(StrEnum):
 
 
 class Shape(StrEnum):
-    """Landmark shapes, told apart by how much of their bounding box they fill: all, π/4, a half."""
+    """Landmark shapes, told apart by their bounding boxes: tall and full, square, tall and half empty."""
 
     PILLAR = "pillar"
     BALL = "ball"
