@@ -189,3 +189,26 @@ def release(tmp_path, tiny_clips) -> RawRelease:
         multi,
         lambda path: clips.get(path, tiny_clips[3]),
     )
+
+
+@pytest.fixture(scope="session")
+def real_release(shared_dir, tmp_path_factory) -> SimpleNamespace:
+    """The real records as a raw release, with stand-in clips of the right number and length.
+
+    ``published`` maps a question's id to its record, ``lengths_s`` a clip's path to its length.
+    """
+    folder, root = shared_dir / "data" / "egogears", tmp_path_factory.mktemp("real")
+    single = [json.loads(line) for line in (folder / "single_567_human_eval.sample.jsonl").read_text().splitlines()]
+    multi = [json.loads(line) for line in (folder / "runningbench_v2_kept.sample.jsonl").read_text().splitlines()]
+    lengths_s = {row["media_file"]: row["span_sec"][1] - row["span_sec"][0] for row in single}
+    for row in multi:
+        for clip in row["clips"]:
+            start, end = clip["path"].removesuffix(".mp4").split("_")[-2:]
+            lengths_s[clip["path"]] = int(end) - int(start)
+    stand_ins = {
+        path: write_clip(root / "clips" / f"{seed}.mp4", length_s, seed=seed, fps=1)
+        for seed, (path, length_s) in enumerate(lengths_s.items())
+    }
+    write_release(root / "raw", single, multi, stand_ins.__getitem__)
+    published = {row["id"]: row for row in single} | {row["review_id"]: row for row in multi}
+    return SimpleNamespace(root=root / "raw", published=published, lengths_s=lengths_s)

@@ -70,26 +70,13 @@ def test_multi_alone_is_its_own_default(release, tmp_path, load):
     assert "clip_labels" in loaded["default"]
 
 
-def test_the_real_records_build_load_and_become_questions(shared_dir, tmp_path, upstream, make_clip, load):
+def test_the_real_records_build_load_and_become_questions(real_release, tmp_path, load):
     from egobench_tasks.questions import choice_question
 
-    folder = shared_dir / "data" / "egogears"
-    single = [json.loads(line) for line in (folder / "single_567_human_eval.sample.jsonl").read_text().splitlines()]
-    multi = [json.loads(line) for line in (folder / "runningbench_v2_kept.sample.jsonl").read_text().splitlines()]
-    lengths_s = {row["media_file"]: row["span_sec"][1] - row["span_sec"][0] for row in single}
-    for row in multi:
-        for clip in row["clips"]:
-            start, end = clip["path"].removesuffix(".mp4").split("_")[-2:]
-            lengths_s[clip["path"]] = int(end) - int(start)
-    stand_ins = {
-        path: make_clip(tmp_path / "clips" / f"{seed}.mp4", length_s, seed=seed, fps=1)
-        for seed, (path, length_s) in enumerate(lengths_s.items())
-    }
-    upstream.write_release(tmp_path / "raw", single, multi, stand_ins.__getitem__)
-    report = build_egogears(tmp_path / "raw", tmp_path / "egogears")
+    report = build_egogears(real_release.root, tmp_path / "egogears")
     assert {finding.kind for finding in report.warnings} == {"count_differs"}
     loaded = load(tmp_path / "egogears")
-    published = {row["id"]: row for row in single} | {row["review_id"]: row for row in multi}
+    published, lengths_s = real_release.published, real_release.lengths_s
     rows = loaded["single"] + loaded["multi"]
     assert len(rows) == len(published) == 12
     for row in rows:

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from dataset_scripts.egotempo_cut import cut_clip
+from egobench_tasks.frames.decode import decode_frames
 from egobench_tasks.frames.errors import ClipError
+from egobench_tasks.frames.spec import FrameSpec, Sampling
 
 FPS, SECONDS = 10, 20
 
@@ -31,6 +33,14 @@ def test_a_cut_holds_the_frames_of_its_window_and_no_other(numbered_video, tmp_p
     expected = [number for number in range(FPS * SECONDS) if start_s <= number / FPS < end_s]
     assert numbers(tmp_path / "cut.mp4") == expected
     assert count == len(expected)
+
+
+@pytest.mark.parametrize("spec", [{"sampling": Sampling.UNIFORM, "count": 8}, {"sampling": Sampling.CENTRAL}])
+def test_a_model_sees_the_same_frames_of_a_cut_and_of_its_window_in_the_whole_video(numbered_video, tmp_path, spec):
+    cut_clip(numbered_video, 2.34, 15.61, tmp_path / "cut.mp4")
+    of_cut = decode_frames(str(tmp_path / "cut.mp4"), FrameSpec(**spec))
+    of_window = decode_frames(str(numbered_video), FrameSpec(**spec, start_s=2.34, end_s=15.61))
+    assert [read_number(frame) for frame in of_cut.frames] == [read_number(frame) for frame in of_window.frames]
 
 
 def test_a_cut_is_silent_h264_of_480_lines_with_its_index_in_front(numbered_video, tmp_path):
