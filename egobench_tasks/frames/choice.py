@@ -1,8 +1,15 @@
 """The selector of a spec for an opened clip."""
 
+import contextlib
+from collections.abc import Iterator
+
+import av
+from av.packet import Packet
+from av.video.stream import VideoStream
+
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.select import Selector, index_selector, rate_selector
-from egobench_tasks.frames.source import Source, open_source, packets, packets_before
+from egobench_tasks.frames.source import Source, UnusualClip, open_source, packets, packets_before
 from egobench_tasks.frames.spec import FrameSpec, Sampling
 
 BY_TIME = (Sampling.BUDGET, Sampling.RATE)
@@ -31,17 +38,23 @@ def count_frames(path: str, spec: FrameSpec) -> int:
     with open_source(path, spec) as source:
         if not source.is_windowed and is_indexed(source):
             return len(source.stream.index_entries)
-        found = packets(source)
-        if spec.start_s:
-            found = packets_before(source, source.start_ticks)
-        count = 0
+        if source.begins_inside:
+            with contextlib.suppress(UnusualClip):
+                return _count_packets(source, packets_before(source, source.start_ticks))
+    with open_source(path, spec) as source:
+        return _count_packets(source, packets(source))
+
+
+def _count_packets(source: Source, found: Iterator["Packet[VideoStream]"]) -> int:
+    count = 0
+    with contextlib.suppress(av.FFmpegError):  # a broken tail is the decoder's to judge
         for packet in found:
             if packet.dts is not None and source.is_past(packet.dts - source.start_ticks):
                 break  # no later packet can be shown earlier
             time = packet.pts if packet.pts is not None else packet.dts
             if not packet.is_discard and (time is None or source.in_window(time - source.start_ticks)):
                 count += 1
-        return count
+    return count
 
 
 def is_indexed(source: Source) -> bool:

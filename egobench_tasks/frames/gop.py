@@ -53,13 +53,12 @@ class GopReader:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        stream, context = source.stream, source.stream.codec_context
+        context = source.stream.codec_context
         self._scanner = make_scanner(context.name, context.extradata)
         self._reorder_depth = context.reorder_depth
         self._last_dts: int | None = None
         self._cut_at_window = False
-        seek = source.is_windowed and source.start_ticks > (stream.start_time or 0)
-        self._packets = packets_before(source, source.start_ticks) if seek else packets(source)
+        self._packets = packets_before(source, source.start_ticks) if source.begins_inside else packets(source)
         self._next = self._take()
         self._parameter_sets = self._next.facts.parameter_sets if self._next else ()
         # Sample entries "avc1" and "hvc1" promise that parameter sets stand in the header alone, so

@@ -1,5 +1,6 @@
 """Decoding every frame: the reference, for clips whose packets do not say what may be skipped."""
 
+import heapq
 import itertools
 import re
 from collections.abc import Iterator
@@ -7,12 +8,12 @@ from dataclasses import dataclass, field
 
 import av
 from av.packet import Packet
-from av.video.frame import VideoFrame
+from av.video.frame import PictureType, VideoFrame
 from av.video.stream import VideoStream
 
 from egobench_tasks.frames.clock import FrameClock
 from egobench_tasks.frames.errors import ClipError
-from egobench_tasks.frames.source import Source, packets, packets_before
+from egobench_tasks.frames.source import Source, UnusualClip, packets, packets_before
 
 _MATROSKA_DURATION = re.compile(r"(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 
@@ -34,16 +35,27 @@ class PlainDecoder:
     end: int = 0
     damage: str | None = None
     _last_dts: int | None = field(default=None, repr=False)
+    _due: list[int] = field(default_factory=list, repr=False)
+    _key_time: int | None = field(default=None, repr=False)
+
+    @property
+    def _seeks(self) -> bool:
+        return self.source.begins_inside and not self.from_start
 
     def frames(self) -> Iterator[tuple[VideoFrame, int]]:
-        """Yield the frames of the window, each with its time in ticks from the source's start."""
+        """Yield the frames of the window, each with its time in ticks from the source's start.
+
+        Raises ``UnusualClip`` where decoding from the window's start does not give all of them.
+        """
         source, clock = self.source, FrameClock.of(self.source.stream)
         for frame in self._decode():
             time = clock.time_of(frame) - source.start_ticks
+            if self._seeks:
+                self._check_seek(frame, time)
             if source.is_past(time):
                 assert source.end_ticks is not None
                 self.end = source.end_ticks
-                return
+                break
             self.end = time + clock.duration
             if frame.is_corrupt:
                 self._damaged("a frame is damaged")
@@ -51,6 +63,8 @@ class PlainDecoder:
                 self.good_frames += 1
             if source.in_window(time):
                 yield frame, time
+        if self._due:
+            raise UnusualClip("frames are missing after the seek")
         if source.end_ticks is not None:
             self.end = min(self.end, source.end_ticks)
 
@@ -63,17 +77,34 @@ class PlainDecoder:
 
     def _packets(self) -> Iterator["Packet[VideoStream]"]:
         source = self.source
-        seek = source.is_windowed and not self.from_start
         try:
-            for packet in packets_before(source, source.start_ticks) if seek else packets(source):
+            for packet in packets_before(source, source.start_ticks) if self._seeks else packets(source):
                 if packet.is_corrupt:
                     self._damaged("the file is cut short")
                 self._last_dts = packet.dts
+                if self._seeks:
+                    self._note_due(packet)
                 yield packet
         except (av.FFmpegError, OSError) as error:
             self._damaged(f"the file cannot be read on: {error.strerror or error}")
         if ends_early(source, self._last_dts):
             self._damaged("the file is cut short")
+
+    def _note_due(self, packet: "Packet[VideoStream]") -> None:
+        if packet.pts is None:
+            raise UnusualClip("a packet without a time")
+        time = packet.pts - self.source.start_ticks
+        if self._key_time is None:
+            self._key_time = time
+        if self.source.in_window(time) and not packet.is_discard:
+            heapq.heappush(self._due, time)
+
+    def _check_seek(self, frame: VideoFrame, time: int) -> None:
+        """After a seek, frames may be missing or wrong until the decoder has caught up (open GOPs, intra refresh)."""
+        if time == self._key_time and frame.pict_type != PictureType.I:
+            raise UnusualClip("the seek led to a frame that needs earlier ones")
+        if self.source.in_window(time) and (not self._due or heapq.heappop(self._due) != time):
+            raise UnusualClip("frames are missing after the seek")
 
     def _damaged(self, reason: str) -> None:
         if self.strict:

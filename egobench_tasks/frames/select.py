@@ -36,21 +36,24 @@ class Selector(Protocol):
 class RateSelector:
     """FFmpeg's ``fps`` filter: at most ``asked`` frames at ``rate`` a second.
 
-    ``time_base``: seconds a tick. ``round_up``: the filter's ``round=up``, else near (half away from zero).
+    ``time_base``: seconds a tick. ``on_screen``: the filter's ``round=up:start_time=0``, by which output n
+    shows what is on screen at n/rate; else its default: times round near, halves away from zero.
     Source: libavfilter/vf_fps.c; a frame's time is rounded to output ticks, and output n shows the
-    last frame whose rounded time is at most n, from the first frame's rounded time up to the end's.
+    last frame whose rounded time is at most n, from the first frame's rounded time (or 0) up to the end's.
     """
 
     asked: int
     rate: Fraction
     time_base: Fraction
-    round_up: bool = False
+    on_screen: bool = False
     shown: int = 0
     next_output: int | None = None
     _outputs_per_tick: Fraction = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._outputs_per_tick = self.time_base * self.rate
+        if self.on_screen:
+            self.next_output = 0
 
     def plan(self, times: Sequence[int], until: int) -> list[int]:
         """See `Selector.plan`."""
@@ -63,7 +66,7 @@ class RateSelector:
         """Return a time in ticks of the output, rounded as the filter does."""
         per_tick = self._outputs_per_tick
         numerator, denominator = time * per_tick.numerator, per_tick.denominator
-        return -(-numerator // denominator) if self.round_up else round_half_away(numerator, denominator)
+        return -(-numerator // denominator) if self.on_screen else round_half_away(numerator, denominator)
 
     def may_begin_at(self, time: int) -> bool:
         """Return whether frames before one at ``time`` cannot be shown any more."""
@@ -72,7 +75,7 @@ class RateSelector:
     def latest_time(self) -> int:
         """Return about the last time for which `may_begin_at` holds."""
         outputs = self.next_output or 0
-        if self.round_up:
+        if self.on_screen:
             return math.floor(outputs / self._outputs_per_tick)
         return math.ceil(Fraction(2 * outputs + 1, 2) / self._outputs_per_tick) - 1
 
@@ -127,7 +130,7 @@ def rate_selector(spec: FrameSpec, duration_s: float, time_base: Fraction) -> Ra
     assert spec.rate_fps is not None
     capped = spec.count is not None and spec.rate_fps * duration_s > spec.count
     rate = ffmpeg_rate(asked / duration_s if capped else spec.rate_fps)
-    return RateSelector(asked, rate, time_base, round_up=True)
+    return RateSelector(asked, rate, time_base, on_screen=True)
 
 
 def index_selector(spec: FrameSpec, frame_count: int, duration_s: float) -> IndexSelector:

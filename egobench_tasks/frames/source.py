@@ -1,6 +1,7 @@
 """An opened clip: its video stream, and its clock."""
 
 import itertools
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ _US_PER_S = 1_000_000
 # Remote files are read by range in blocks of this size: a clip's header and first frames cost one or two.
 _REMOTE_BLOCK_BYTES = 2**20
 _MAX_SEEKS = 8
+_SEEK_BACK_S = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,11 @@ class Source:
     def duration_s(self) -> float:
         """The duration in seconds, exact to the microsecond."""
         return self.duration_us / _US_PER_S
+
+    @property
+    def begins_inside(self) -> bool:
+        """Whether the window begins after the clip's first frame, so that reading begins with a seek."""
+        return self.is_windowed and self.start_ticks > (self.stream.start_time or 0)
 
     def in_window(self, time: int) -> bool:
         """Whether a time (ticks from ``start_ticks``) belongs to what is asked for."""
@@ -89,22 +96,23 @@ def packets(source: Source) -> Iterator["Packet[VideoStream]"]:
 def packets_before(source: Source, ticks: int) -> Iterator["Packet[VideoStream]"]:
     """Move to a key frame shown at or before a time of the stream, and yield the packets from there.
 
-    Containers seek by decoding times, so the frame they find may be shown later than asked: then an
-    earlier one is tried. Raises ``UnusualClip`` where none is found.
+    Containers seek by decoding times, or roughly; the frame they find may be shown later than asked:
+    then an earlier one is tried. Raises ``UnusualClip`` where none is found.
     """
-    target = ticks
+    target, step = ticks, 1
     for _ in range(_MAX_SEEKS):
         try:
             source.container.seek(target, stream=source.stream)
         except (av.FFmpegError, OSError) as error:
             raise UnusualClip("cannot seek") from error
-        found = packets(source)
+        found = itertools.dropwhile(lambda packet: not packet.is_keyframe, packets(source))
         first = next(found, None)
-        if first is None or first.pts is None or first.dts is None:
+        if first is None or first.pts is None:
             break
-        if first.is_keyframe and first.pts <= ticks:
+        if first.pts <= ticks:
             return itertools.chain([first], found)
-        target = min(target, first.dts) - 1
+        target -= step
+        step = 2 * step if step > 1 else math.ceil(_SEEK_BACK_S / source.time_base)
     raise UnusualClip("found no key frame before the window")
 
 

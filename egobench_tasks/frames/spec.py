@@ -23,8 +23,8 @@ class Sampling(StrEnum):
 
     BUDGET: ``count`` frames as FFmpeg's ``fps=count/duration`` selects them, rounding near: EgoGears.
     UNIFORM: ``count`` frames, evenly spaced from the first to the last.
-    RATE: the frame on screen at 0, 1/rate, 2/rate … seconds (FFmpeg's ``fps=rate:round=up``), so even
-    the shortest clip gives one; a ``count`` lowers the rate to ``count/duration`` where it would give more.
+    RATE: the frame on screen at 0, 1/rate, 2/rate … seconds (FFmpeg's ``fps=rate:round=up:start_time=0``),
+    so even the shortest clip gives one; a ``count`` lowers the rate to ``count/duration`` where it would give more.
     CENTRAL: the one frame in the middle.
     RANDOM: distinct frames drawn with ``seed``, in time order: ``count`` of them, or as many as ``rate_fps`` gives.
     """

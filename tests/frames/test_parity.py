@@ -1,0 +1,143 @@
+"""Frames equal those of FFmpeg's program in number and in every pixel."""
+
+import io
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+
+from egobench_tasks.frames.choice import BY_TIME, count_frames, make_selector
+from egobench_tasks.frames.decode import decode_frames, decode_jpegs
+from egobench_tasks.frames.picture import RgbPictures
+from egobench_tasks.frames.selective import decode_selectively
+from egobench_tasks.frames.source import UnusualClip, open_source
+from egobench_tasks.frames.spec import FrameSpec
+
+BUDGET = FrameSpec(sampling="budget", count=64, tail="available")
+SOME = ("x264 pyramid", "x264 full range", "x264 lossless 4:4:4", "x264 10 bit", "rotated 90", "VP9", "MPEG-4 AVI")
+SPREAD = (
+    "x264 GOP 12",
+    "x264 many GOPs",
+    "x264 variable frame rate, MKV",
+    "x264 start above zero",
+    "x265 pyramid",
+    "AV1",
+)
+
+
+def stated_duration(path):
+    """The container's duration as ffprobe prints it."""
+    with av.open(str(path)) as container:
+        return f"{container.duration // 10**6}.{container.duration % 10**6:06d}"
+
+
+def selectively(path, spec):
+    """The frames that the selective decoder gives, without the others to fall back to."""
+    frames = []
+    pictures = RgbPictures(spec.max_width_px)
+    with open_source(str(path), spec) as source:
+        count = None if spec.sampling in BY_TIME else count_frames(str(path), spec)
+        selector = make_selector(source, spec, count)
+        decode_selectively(
+            source, selector, lambda frame, _, repeats: frames.extend([pictures.render(frame)] * repeats)
+        )
+    return frames
+
+
+def assert_equal(frames, reference):
+    assert len(frames) == len(reference)
+    for index, (ours, theirs) in enumerate(zip(frames, reference, strict=True)):
+        assert np.array_equal(ours, theirs), f"frame {index} differs"
+
+
+def test_budget_over_the_matrix(case_name, is_selective, make_clip, program_frames):
+    path = make_clip(case_name)
+    if is_selective:
+        frames = selectively(path, BUDGET)
+    else:
+        with pytest.raises(UnusualClip):
+            selectively(path, BUDGET)
+        frames = decode_frames(str(path), BUDGET).frames
+    reference = program_frames(path, f"fps=64/{stated_duration(path)}", frames[0].shape, count=64)
+    assert_equal(frames, reference)
+
+
+def test_budget_of_real_footage(real_clip, program_frames):
+    frames = selectively(real_clip, BUDGET)
+    reference = program_frames(real_clip, f"fps=64/{stated_duration(real_clip)}", frames[0].shape, count=64)
+    assert_equal(frames, reference)
+
+
+@pytest.mark.parametrize("name", SPREAD)
+@pytest.mark.parametrize("rate_fps", [0.1, 0.5, 1.0, 1.5, 29.97])
+def test_rate(name, rate_fps, make_clip, program_frames):
+    path = make_clip(name)
+    clip = decode_frames(str(path), FrameSpec(sampling="rate", rate_fps=rate_fps))
+    reference = program_frames(path, f"fps={rate_fps}:round=up:start_time=0", clip.frames[0].shape)
+    assert_equal(clip.frames, reference)
+    assert clip.asked == len(clip.frames) >= 1
+
+
+def test_a_capped_rate_spans_the_whole_clip(make_clip, program_frames):
+    path = make_clip("x264 many GOPs")
+    clip = decode_frames(str(path), FrameSpec(sampling="rate", rate_fps=5.0, count=9))
+    expression = f"fps=9/{stated_duration(path)}:round=up:start_time=0"
+    assert_equal(clip.frames, program_frames(path, expression, clip.frames[0].shape))
+    assert clip.times_s[-1] > 10
+
+
+@pytest.mark.parametrize("name", SPREAD)
+@pytest.mark.parametrize(
+    "spec",
+    [
+        FrameSpec(sampling="uniform", count=5),
+        FrameSpec(sampling="uniform", count=500),
+        FrameSpec(sampling="central"),
+        FrameSpec(sampling="random", count=7, seed=3),
+        FrameSpec(sampling="random", rate_fps=1.5, seed=4),
+    ],
+    ids=lambda spec: spec.key(),
+)
+def test_positions(name, spec, make_clip, program_frames):
+    path = make_clip(name)
+    clip = decode_frames(str(path), spec)
+    everything = program_frames(path, "null", clip.frames[0].shape)
+    with open_source(str(path), spec) as source:
+        wanted = sorted(make_selector(source, spec, len(everything)).wanted)
+    assert_equal(clip.frames, everything[wanted])
+    assert list(clip.times_s) == sorted(clip.times_s)
+
+
+@pytest.mark.parametrize("name", [*SPREAD, "x264 open GOP", "x264 intra refresh", "MPEG-4 AVI", "VP9"])
+@pytest.mark.parametrize("window", [(0.5, 1.5), (1.0, 1.2), (1.9, 99.0)])
+def test_window(name, window, make_clip, program_frames):
+    start_s, end_s = window
+    path = make_clip(name)
+    clip = decode_frames(str(path), FrameSpec(sampling="budget", count=12, start_s=start_s, end_s=end_s))
+    span_s = min(end_s, float(stated_duration(path))) - start_s
+    # The program decodes from the clip's start here: after a seek (-ss) it may itself miss frames.
+    filters = f"trim=start={start_s}:end={end_s},setpts=PTS-{start_s}/TB,fps=12/{span_s:.6f}"
+    reference = program_frames(path, filters, clip.frames[0].shape, count=12)
+    assert_equal(clip.frames, reference)
+    assert all(0 <= time_s < end_s - start_s for time_s in clip.times_s)
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_jpegs_decode_to_the_programs_pixels(name, make_clip, ffmpeg, tmp_path):
+    path = make_clip(name)
+    clip = decode_jpegs(str(path), FrameSpec(sampling="budget", count=8))
+    filters = rf"fps=8/{stated_duration(path)},scale=w=min(480\,iw):h=-2"
+    ffmpeg(
+        "-i", path, "-an", "-vf", filters, "-frames:v", 8, "-fps_mode", "passthrough", "-q:v", 3, tmp_path / "%03d.jpg"
+    )
+    theirs = [file.read_bytes() for file in sorted(tmp_path.glob("*.jpg"))]
+    assert len(theirs) == len(clip.frames) == 8
+    for ours, reference in zip(clip.frames, theirs, strict=True):
+        assert np.array_equal(np.asarray(Image.open(io.BytesIO(ours))), np.asarray(Image.open(io.BytesIO(reference))))
+        assert scan_of(ours) == scan_of(reference)
+
+
+def scan_of(jpeg):
+    """A JPEG's compressed data: all behind the comment that names the encoder."""
+    return jpeg[jpeg.index(b"\xff\xda") :]
