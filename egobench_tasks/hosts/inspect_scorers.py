@@ -1,0 +1,77 @@
+"""The scores of PROTOCOL 1.3 and 1.4 in Inspect: the functions of the lighteval tasks, in the words of Inspect."""
+
+from dataclasses import asdict
+from statistics import fmean
+
+from inspect_ai.model import ModelOutput
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    grouped,
+    mean,
+    metric,
+    scorer,
+    stderr,
+)
+from inspect_ai.solver import TaskState
+
+from egobench_tasks import scoring
+from egobench_tasks.answers import LENGTH_STOP
+from egobench_tasks.hosts.choice import score_text
+
+_TRUNCATED = frozenset({"max_tokens", "model_length"})
+
+
+@metric
+def kappa() -> Metric:
+    """Chance-normalised accuracy over exact matches; chance is averaged over the same questions."""
+
+    def compute(scores: list[SampleScore]) -> float:
+        accuracy = fmean(sample.score.as_float() for sample in scores)
+        return scoring.kappa(accuracy, fmean(_chance(sample) for sample in scores))
+
+    return compute
+
+
+def _by(field: str) -> Metric:
+    """The mean in each group, its name beginning with the field: Inspect would mix up two fields' groups."""
+    return grouped(mean(), field, all=False, name_template=f"{field}_{{group_name}}")
+
+
+@scorer(
+    metrics={
+        "exact_set": [mean(), stderr(), kappa(), _by("unit"), _by("question_type")],
+        "jaccard": [mean(), stderr()],
+        "overlap": [mean(), stderr()],
+        "wellformed": [mean()],
+        "answered": [mean()],
+    }
+)
+def choice_scorer() -> Scorer:
+    """Score the set of letters in a model's answer; every failure to answer is a zero, never a skip."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        scored = score_text(state.metadata, state.output.completion, finish_reason(state.output))
+        letters = scored.parsed.letters
+        return Score(
+            value=asdict(scored.score),
+            answer=None if letters is None else ",".join(sorted(letters)),
+            explanation=scored.parsed.failure and scored.parsed.failure.value,
+        )
+
+    return score
+
+
+def finish_reason(output: ModelOutput) -> str:
+    """Inspect's stop reason in the OpenAI API's words, which `answers.parse_answer` reads."""
+    if not output.choices:
+        return "error"
+    return LENGTH_STOP if output.stop_reason in _TRUNCATED else str(output.stop_reason)
+
+
+def _chance(sample: SampleScore) -> float:
+    facts = sample.sample_metadata or {}
+    return scoring.chance_exact(len(facts["shown_letters"]), len(facts["answer"]))
