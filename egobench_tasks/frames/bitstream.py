@@ -28,6 +28,7 @@ class PacketFacts:
     disposable: bool
     temporal_layer: int
     parameter_sets: tuple[bytes, ...]
+    may_have_leading: bool = False
 
 
 class Scanner(Protocol):
@@ -95,6 +96,7 @@ class H264Scanner:
 _HEVC_DISPOSABLE = (0, 2, 4)  # TRAIL_N, TSA_N, STSA_N: sub-layer non-reference pictures
 _HEVC_REFERENCED = (1, 3, 5)
 _HEVC_IDR = (19, 20)
+_HEVC_IDR_WITH_LEADING = 19
 _HEVC_SETS = (32, 33, 34)
 _HEVC_PPS = 34
 _HEVC_HARMLESS = (35, 38, 39, 40)  # access unit delimiter, filler, supplemental information
@@ -139,7 +141,8 @@ class HevcScanner:
         if len(kinds) != 1 or len(layers) != 1:
             raise UnusualBitstream("a packet that is not one picture")
         kind = kinds.pop()
-        return PacketFacts(kind in _HEVC_IDR, kind in _HEVC_DISPOSABLE, layers.pop(), tuple(sets))
+        leading = kind == _HEVC_IDR_WITH_LEADING
+        return PacketFacts(kind in _HEVC_IDR, kind in _HEVC_DISPOSABLE, layers.pop(), tuple(sets), leading)
 
 
 def nal_units(packet: memoryview, length_bytes: int) -> Iterator[memoryview]:

@@ -59,6 +59,7 @@ class GopReader:
         self._last_dts: int | None = None
         self._cut_at_window = False
         self._packets = packets_before(source, source.start_ticks) if source.begins_inside else packets(source)
+        self._peeked: CodedPicture | None = None
         self._next = self._take()
         self._parameter_sets = self._next.facts.parameter_sets if self._next else ()
         # Sample entries "avc1" and "hvc1" promise that parameter sets stand in the header alone, so
@@ -70,8 +71,7 @@ class GopReader:
         key = self._next
         if key is None or self._source.is_past(key.time):
             return None
-        if not (key.facts.starts_closed_gop and key.packet.is_keyframe):
-            raise UnusualClip("an open group of pictures, or one that is not marked")
+        _check_closed(key)
         if key.facts.parameter_sets != self._parameter_sets:
             raise UnusualClip("parameter sets that change")
         pictures = [key]
@@ -112,7 +112,7 @@ class GopReader:
         """Seek to a key frame and read on to ``not_before``, should the container land earlier."""
         source = self._source
         source.container.seek(dts + lag, stream=source.stream)
-        self._packets = packets(source)
+        self._packets, self._peeked = packets(source), None
         self._next = self._take()
         while self._next is not None and self._next.dts is not None and self._next.dts < not_before:
             self._next = self._take()
@@ -130,11 +130,19 @@ class GopReader:
         return position
 
     def _take(self) -> CodedPicture | None:
+        """Return the next picture. Where it may have leading ones, the next is looked at: the scanner refuses those."""
+        taken = self._peeked or self._read_packet()
+        self._peeked = self._read_packet() if taken is not None and taken.facts.may_have_leading else None
+        return taken
+
+    def _read_packet(self) -> CodedPicture | None:
         packet = next(self._packets, None)
         if packet is None:
             return None
         if packet.pts is None or packet.is_corrupt or packet.is_discard:
             raise UnusualClip("a packet without a time, damaged, or cut by an edit list")
+        if packet.dts is not None and packet.dts > packet.pts:
+            raise UnusualClip("a picture shown before it is decoded")
         if packet.has_sidedata("new_extradata") or packet.has_sidedata("param_change"):
             raise UnusualClip("parameters that change")
         facts = self._scanner.scan(memoryview(packet))
@@ -161,6 +169,8 @@ class GopReader:
 
     def _until(self, pictures: list[CodedPicture]) -> int:
         if self._next is not None:
+            # An open group's first pictures would be shown before this one ends: nothing ends here then.
+            _check_closed(self._next)
             return self._next.time
         last = max(pictures, key=lambda picture: picture.time)
         if self._cut_at_window:
@@ -170,6 +180,11 @@ class GopReader:
         if not last.packet.duration or last.packet.duration <= 1 or ends_early(self._source, pictures[-1].dts):
             raise UnusualClip("an end that is not certain")
         return last.time + last.packet.duration
+
+
+def _check_closed(key: CodedPicture) -> None:
+    if not (key.facts.starts_closed_gop and key.packet.is_keyframe):
+        raise UnusualClip("an open group of pictures, or one that is not marked")
 
 
 def comes_out_in_order(times: Sequence[int], reorder_depth: int) -> bool:

@@ -63,6 +63,16 @@ def test_budget_over_the_matrix(case_name, is_selective, make_clip, program_fram
     assert_equal(frames, reference)
 
 
+@pytest.mark.parametrize("name", ["x264 open GOP", "x264 pyramid", "x265 open GOP", "x265 pyramid", "x264 many GOPs"])
+@pytest.mark.parametrize("count", range(1, 8))
+def test_budget_of_few_frames(name, count, make_clip, program_frames):
+    """The last frame is known early here: what comes after it must have been looked at all the same."""
+    path = make_clip(name)
+    clip = decode_frames(str(path), FrameSpec(sampling="budget", count=count))
+    reference = program_frames(path, f"fps={count}/{stated_duration(path)}", clip.frames[0].shape, count=count)
+    assert_equal(clip.frames, reference)
+
+
 def test_budget_of_real_footage(real_clip, program_frames):
     frames = selectively(real_clip, BUDGET)
     reference = program_frames(real_clip, f"fps=64/{stated_duration(real_clip)}", frames[0].shape, count=64)
