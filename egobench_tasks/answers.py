@@ -71,6 +71,16 @@ def parse_answer(raw_text: str, letters: Collection[str], finish_reason: str = N
     return _read_items(declared["answer"], letters)
 
 
+def open_answer(raw_text: str, finish_reason: str = NORMAL_STOP) -> str | None:
+    """Return the answer to an open question: the text after the reasoning, or None where there is none.
+
+    A generation that did not end by itself, or never left its reasoning, is no answer (PROTOCOL 1.3, rules 1 and 5).
+    """
+    if finish_reason != NORMAL_STOP:
+        return None
+    return (answer_text(raw_text) or "").strip() or None
+
+
 def answer_text(raw_text: str) -> str | None:
     """Return what follows the reasoning, or None where reasoning was opened and never closed.
 

@@ -15,7 +15,11 @@ from pathlib import Path
 from egobench_tasks.errors import InputError
 from egobench_tasks.questions import ChoiceQuestion
 
-CHOICE_TEMPLATES = Path(__file__).parent / "templates" / "choice.toml"
+_TEMPLATES = Path(__file__).parent / "templates"
+CHOICE_TEMPLATES = _TEMPLATES / "choice.toml"
+OPEN_CHOICE_TEMPLATES = _TEMPLATES / "open_choice.toml"
+OPEN_CHOICE_TEXT_TEMPLATES = _TEMPLATES / "open_choice_text.toml"
+OPEN_TEMPLATES = _TEMPLATES / "open.toml"
 _PLACEHOLDERS = frozenset({"question", "options", "n_select", "example"})
 _REQUIRED = frozenset({"question", "options"})
 
@@ -52,13 +56,13 @@ class ChoiceTemplates:
     @property
     def fingerprint(self) -> str:
         """``version`` and a digest of the wording, for task configs, journals and reports."""
-        digest = hashlib.sha256(f"{self.single}\0{self.multi}".encode()).hexdigest()
-        return f"{self.version}-{digest[:12]}"
+        return _fingerprint(self.version, self.single, self.multi)
 
 
 def load_choice_templates(path: Path = CHOICE_TEMPLATES) -> ChoiceTemplates:
     """Read templates from a TOML file with the keys ``version``, ``single`` and ``multi``.
 
+    Without ``multi``, ``single`` serves questions of several clips too.
     Raises ``InputError`` for a file that cannot be read, a key that is missing or unknown, or a
     placeholder that is missing or unknown.
     """
@@ -66,8 +70,11 @@ def load_choice_templates(path: Path = CHOICE_TEMPLATES) -> ChoiceTemplates:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path}: cannot read the prompt templates: {error}") from error
+    values.setdefault("multi", values.get("single"))
     if set(values) != {"version", "single", "multi"} or not all(isinstance(value, str) for value in values.values()):
-        raise InputError(f"{path}: needs exactly the keys version, single and multi, all text; has {sorted(values)}")
+        raise InputError(
+            f"{path}: needs the keys version, single and multi, all text, and no other; has {sorted(values)}"
+        )
     for key in ("single", "multi"):
         _check_placeholders(values[key], f"{path}: {key}")
     return ChoiceTemplates(**values)
@@ -87,6 +94,37 @@ def choice_segments(
             segments.append(Text(f"\n{clip.label}\n"))
         segments.append(ClipFrames(index))
     return segments
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTemplates:
+    """The instruction of open questions with frames (``video``) and without (``text``); placeholder ``$question``."""
+
+    version: str
+    video: str
+    text: str
+
+    @property
+    def fingerprint(self) -> str:
+        """``version`` and a digest of the wording, for task configs, journals and reports."""
+        return _fingerprint(self.version, self.video, self.text)
+
+
+def load_open_templates() -> OpenTemplates:
+    """Read EgoTempo's wording, ``templates/open.toml``."""
+    return OpenTemplates(**tomllib.loads(OPEN_TEMPLATES.read_text(encoding="utf-8")))
+
+
+def open_segments(question: str, templates: OpenTemplates, *, with_frames: bool) -> list[Segment]:
+    """Return the message of an open question: the instruction, then the frames of its one clip, if any."""
+    template = templates.video if with_frames else templates.text
+    instruction = Text(string.Template(f"{template.strip()}\n").substitute(question=question))
+    return [instruction, ClipFrames(0)] if with_frames else [instruction]
+
+
+def _fingerprint(version: str, *wordings: str) -> str:
+    digest = hashlib.sha256("\0".join(wordings).encode()).hexdigest()
+    return f"{version}-{digest[:12]}"
 
 
 def _instruction(question: ChoiceQuestion, shown_to_original: Mapping[str, str], templates: ChoiceTemplates) -> str:

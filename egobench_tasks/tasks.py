@@ -1,21 +1,72 @@
 """The module for lighteval's ``--custom-tasks egobench_tasks.tasks``.
 
-``egogears`` runs ``egogears:single`` and ``egogears:multi``.
+``egogears`` runs ``egogears:single`` and ``egogears:multi``. ``egotempo`` runs the ten categories of
+EgoTempo at one frame a second, ``egotempo_SETTING`` at another input setting (`open_settings`). With
+``EGOBENCH_CHOICES`` naming a file of wrong answers, ``egotempo_choice`` is EgoTempo's closed form, and
+``egotempo_choice_text`` and ``egotempo_choice_center`` the same with the words alone and with one frame.
 """
 
 import os
 from pathlib import Path
 
-from egobench_tasks.benchmarks import EGOGEARS
+from lighteval.tasks.lighteval_task import LightevalTaskConfig
+
+from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.hosts import lighteval_compat
-from egobench_tasks.hosts.lighteval_docs import egogears_task
-from egobench_tasks.prompts import CHOICE_TEMPLATES, load_choice_templates
+from egobench_tasks.hosts.lighteval_docs import egogears_task, open_choice_task, open_task
+from egobench_tasks.hosts.open import load_open_choices
+from egobench_tasks.open_settings import DEFAULT_SETTING, TEXT_ONLY, open_settings
+from egobench_tasks.prompts import (
+    CHOICE_TEMPLATES,
+    OPEN_CHOICE_TEMPLATES,
+    OPEN_CHOICE_TEXT_TEMPLATES,
+    load_choice_templates,
+    load_open_templates,
+)
 
 PROMPTS_VARIABLE = "EGOBENCH_PROMPTS"
+CHOICES_VARIABLE = "EGOBENCH_CHOICES"
+
+_CLOSED_SETTINGS = (DEFAULT_SETTING, TEXT_ONLY, "center")
+
+
+def _egogears() -> list[LightevalTaskConfig]:
+    templates = load_choice_templates(Path(os.environ.get(PROMPTS_VARIABLE, CHOICE_TEMPLATES)))
+    return [egogears_task(config, templates) for config in EGOGEARS.rows]
+
+
+def _egotempo() -> list[LightevalTaskConfig]:
+    templates = load_open_templates()
+    return [
+        open_task(_named(EGOTEMPO.name, setting), category, spec, templates)
+        for setting, spec in open_settings().items()
+        for category in EGOTEMPO.category_codes
+    ]
+
+
+def _egotempo_choice() -> list[LightevalTaskConfig]:
+    path = os.environ.get(CHOICES_VARIABLE)
+    if not path:
+        return []
+    choices, specs = load_open_choices(Path(path)), open_settings()
+    return [
+        open_choice_task(
+            _named(f"{EGOTEMPO.name}_choice", setting),
+            category,
+            specs[setting],
+            load_choice_templates(OPEN_CHOICE_TEXT_TEMPLATES if setting == TEXT_ONLY else OPEN_CHOICE_TEMPLATES),
+            choices,
+        )
+        for setting in _CLOSED_SETTINGS
+        for category in EGOTEMPO.category_codes
+    ]
+
+
+def _named(name: str, setting: str) -> str:
+    return name if setting == DEFAULT_SETTING else f"{name}_{setting}"
+
 
 with lighteval_compat.usage_errors():
-    _templates = load_choice_templates(Path(os.environ.get(PROMPTS_VARIABLE, CHOICE_TEMPLATES)))
-
-TASKS_TABLE = [egogears_task(config, _templates) for config in EGOGEARS.rows]
+    TASKS_TABLE = [*_egogears(), *_egotempo(), *_egotempo_choice()]
 
 lighteval_compat.apply()

@@ -73,8 +73,9 @@ def test_a_users_file_replaces_the_wording(tmp_path):
     ("text", "message"),
     [
         ("version = ", "cannot read"),
-        ('version = "1"\nsingle = "$question $options"\n', "needs exactly the keys"),
-        ('version = 1\nsingle = "$question $options"\nmulti = "$question $options"\n', "needs exactly the keys"),
+        ('version = "1"\nmulti = "$question $options"\n', "needs the keys"),
+        ('version = "1"\nsingle = "$question $options"\nlone = ""\n', "needs the keys"),
+        ('version = 1\nsingle = "$question $options"\nmulti = "$question $options"\n', "needs the keys"),
         ('version = "1"\nsingle = "$question"\nmulti = "$question $options"\n', r"single.*\['options'\] is missing"),
         ('version = "1"\nsingle = "$question $options $id"\nmulti = "$question $options"\n', "unknown placeholder"),
         ('version = "1"\nsingle = "$question $options 5$"\nmulti = "$question $options"\n', "stray"),

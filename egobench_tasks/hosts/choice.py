@@ -1,6 +1,6 @@
 """A multiple-choice question as every host shows it: options shuffled, message laid out, frames shared out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,12 +24,7 @@ class ShownQuestion:
 
     def readable(self) -> str:
         """The message as one text for logs and details, frames as counts."""
-        return "".join(
-            segment.text
-            if isinstance(segment, Text)
-            else f"[{self.frames.requests[segment.clip_index].spec.count} frames]\n"
-            for segment in self.segments
-        )
+        return readable(self.segments, self.frames)
 
     def facts(self) -> dict[str, Any]:
         """What scores and reports need to know of the question, in plain values."""
@@ -42,6 +37,18 @@ class ShownQuestion:
             "question_type": self.question.question_type,
             "n_clips": len(self.question.clips),
         }
+
+
+def readable(segments: Sequence[Segment], frames: FrameList) -> str:
+    """A message as one text: frames as their number, or as what is taken where the clip's length decides that."""
+
+    def words(segment: Segment) -> str:
+        if isinstance(segment, Text):
+            return segment.text
+        spec = frames.requests[segment.clip_index].spec
+        return f"[{spec.count} frames]\n" if spec.count else f"[frames: {spec.key()}]\n"
+
+    return "".join(map(words, segments))
 
 
 def show_choice(row: Mapping[str, Any], templates: ChoiceTemplates, n_frames: int, min_frames: int) -> ShownQuestion:

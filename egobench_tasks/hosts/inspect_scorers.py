@@ -36,14 +36,21 @@ def kappa() -> Metric:
     return compute
 
 
-def _by(field: str) -> Metric:
-    """The mean in each group, its name beginning with the field: Inspect would mix up two fields' groups."""
-    return grouped(mean(), field, all=False, name_template=f"{field}_{{group_name}}")
+@metric
+def by_unit() -> Metric:
+    """The mean over the questions of each unit. A metric of its own: Inspect keeps one ``grouped`` a score."""
+    return grouped(mean(), "unit", all=False)
+
+
+@metric
+def by_question_type() -> Metric:
+    """The mean over the questions of each type."""
+    return grouped(mean(), "question_type", all=False)
 
 
 @scorer(
     metrics={
-        "exact_set": [mean(), stderr(), kappa(), _by("unit"), _by("question_type")],
+        "exact_set": [mean(), stderr(), kappa(), by_unit(), by_question_type()],
         "jaccard": [mean(), stderr()],
         "overlap": [mean(), stderr()],
         "wellformed": [mean()],

@@ -19,7 +19,7 @@ from lighteval.tasks.requests import Doc
 
 from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate
 from egobench_tasks.errors import EgobenchError, InputError
-from egobench_tasks.hosts.lighteval_docs import ChoicePrompt
+from egobench_tasks.hosts.lighteval_docs import RowPrompt
 from egobench_tasks.hosts.messages import is_ours
 from egobench_tasks.hosts.shards import current_shard
 
@@ -54,15 +54,17 @@ def _hook_dataset_loading() -> None:
 
     def load(task: LightevalTask) -> DatasetDict:
         prompt = task.config.prompt_function
-        if not isinstance(prompt, ChoicePrompt):
+        if not isinstance(prompt, RowPrompt):
             return stock(task)
         with usage_errors():
+            prompt.prepare()
             location = locate(prompt.benchmark)
-            rows = load_rows(location, task.config.hf_subset)
+            rows = prompt.select(load_rows(location, task.config.hf_subset))
             chosen = _shard(task, rows)
         prompt.set_dataset(fingerprint(rows))
         task.config.hf_repo, task.config.hf_revision = location.path, location.revision
         _warn_unless_published(task, len(rows))
+        _warn_of_missing_clips(task, rows)
         return DatasetDict({SPLIT: chosen})
 
     LightevalTask.download_dataset_worker = staticmethod(load)
@@ -81,12 +83,19 @@ def _shard(task: LightevalTask, rows: Dataset) -> Dataset:
 
 
 def _warn_unless_published(task: LightevalTask, n_rows: int) -> None:
-    published = task.config.prompt_function.benchmark.rows[task.config.hf_subset]
+    published = task.config.prompt_function.n_published
     if n_rows != published:
         logger.warning(
             f"{task.name}: {n_rows} questions, the published split has {published}: "
             "these scores do not compare with published ones"
         )
+
+
+def _warn_of_missing_clips(task: LightevalTask, rows: Dataset) -> None:
+    """EgoTempo keeps questions without a clip: they are asked nothing and count as wrong, which must be said."""
+    n_missing = sum(video is None for video in rows["video"])
+    if n_missing and task.config.prompt_function.needs_clips:
+        logger.warning(f"{task.name}: {n_missing} of {len(rows)} questions have no clip here: they count as wrong")
 
 
 def _hook_text_only_prompts() -> None:

@@ -1,6 +1,9 @@
-"""The scores of PROTOCOL 1.4 as lighteval metrics: the same names in every multiple-choice task."""
+"""The scores of PROTOCOL 1.4, and those of open answers that need no judge, as lighteval metrics.
 
-from collections.abc import Sequence
+Tasks of one name have the same metrics: lighteval averages over subtasks by the first one's names.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,8 +14,9 @@ from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc, SamplingMethod
 
 from egobench_tasks import scoring
-from egobench_tasks.answers import NORMAL_STOP
+from egobench_tasks.answers import NORMAL_STOP, open_answer
 from egobench_tasks.hosts.choice import score_text
+from egobench_tasks.open_answers import exact_match, token_f1
 
 
 class ChoiceScores(SampleLevelComputation):
@@ -22,6 +26,22 @@ class ChoiceScores(SampleLevelComputation):
         """Return each metric's value for one question; ``kappa`` carries what its aggregate needs."""
         scored = score_text(doc.specific, _raw_text(model_response), finish_reason(model_response))
         return {**asdict(scored.score), "chance": scored.chance, "kappa": (scored.score.exact_set, scored.chance)}
+
+
+class OpenScores(SampleLevelComputation):
+    """Compare an open answer with the gold one by their words alone; no answer scores 0."""
+
+    def compute(self, doc: Doc, model_response: ModelResponse, **kwargs: Any) -> dict[str, float]:
+        """Return ``exact_match``, ``token_f1`` and ``answered`` of one question."""
+        answer, gold = prediction(model_response), doc.specific["answer"]
+        if answer is None:
+            return dict.fromkeys(_OPEN_AGGREGATES, 0.0)
+        return {"exact_match": exact_match(answer, gold), "token_f1": token_f1(answer, gold), "answered": 1.0}
+
+
+def prediction(response: ModelResponse) -> str | None:
+    """The open answer in a response, without its reasoning; None where there is none."""
+    return open_answer(_raw_text(response), finish_reason(response))
 
 
 def finish_reason(response: ModelResponse) -> str:
@@ -43,7 +63,7 @@ def _raw_text(response: ModelResponse) -> str:
     return response.text[0] if response.text else ""
 
 
-_AGGREGATES = {
+_CHOICE_AGGREGATES: dict[str, Callable[..., Any]] = {
     "exact_set": np.mean,
     "jaccard": np.mean,
     "overlap": np.mean,
@@ -52,11 +72,18 @@ _AGGREGATES = {
     "chance": np.mean,
     "kappa": mean_kappa,
 }
+_OPEN_AGGREGATES: dict[str, Callable[..., Any]] = {"exact_match": np.mean, "token_f1": np.mean, "answered": np.mean}
 
-CHOICE_METRICS = SampleLevelMetricGrouping(
-    metric_name=list(_AGGREGATES),
-    higher_is_better={name: name != "chance" for name in _AGGREGATES},
-    category=SamplingMethod.GENERATIVE,
-    sample_level_fn=ChoiceScores(),
-    corpus_level_fn=dict(_AGGREGATES),
-)
+
+def _grouping(scores: SampleLevelComputation, aggregates: dict[str, Callable[..., Any]]) -> SampleLevelMetricGrouping:
+    return SampleLevelMetricGrouping(
+        metric_name=list(aggregates),
+        higher_is_better={name: name != "chance" for name in aggregates},
+        category=SamplingMethod.GENERATIVE,
+        sample_level_fn=scores,
+        corpus_level_fn=dict(aggregates),
+    )
+
+
+CHOICE_METRICS = _grouping(ChoiceScores(), _CHOICE_AGGREGATES)
+OPEN_METRICS = _grouping(OpenScores(), _OPEN_AGGREGATES)
