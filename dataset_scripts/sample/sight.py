@@ -123,7 +123,7 @@ def _turns(looks: Sequence[Look]) -> list[tuple[float, Turn]]:
 def _horizon_row(green: NDArray[np.int16], blue: NDArray[np.int16]) -> int | None:
     """The topmost row that is greener than blue in the very middle, where no landmark and hardly a tree comes."""
     width = green.shape[1]
-    middle = slice(round(width * 0.46), round(width * 0.54))
+    middle = slice(int(width * 0.46), int(width * 0.54) + 1)
     greener = np.flatnonzero(np.median(green[:, middle], axis=1) > np.median(blue[:, middle], axis=1))
     return int(greener[0]) if greener.size else None
 
