@@ -15,17 +15,15 @@ from lighteval.tasks.requests import Doc, SamplingMethod
 
 from egobench_tasks.hosts.lighteval_metrics import prediction
 from egobench_tasks.judge.client import judge
-from egobench_tasks.judge.prompt import JudgeItem
+from egobench_tasks.judge.prompt import JudgeItem, prompt_fingerprint
 from egobench_tasks.judge.settings import JudgeSettings, load_settings
 from egobench_tasks.judge.store import VerdictStore, default_store_path
-from egobench_tasks.judge.summary import describe, summarise
+from egobench_tasks.judge.summary import UNANSWERED, describe, summarise
 from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
 
 logger = logging.getLogger(__name__)
 
 HOW_TO_CONFIGURE = "set EGOBENCH_JUDGE_BASE_URL and EGOBENCH_JUDGE_MODEL"
-NO_ANSWER = Judgement(Verdict(correct=False, score=0.0, reason="no answer"), None, "")
-"""Of a question that the model did not answer: wrong, and nothing to ask a judge."""
 
 
 def check_judge() -> JudgeSettings | None:
@@ -70,7 +68,7 @@ def judge_answers(items: Sequence[JudgeItem | None], settings: JudgeSettings | N
         given = iter([Judgement(None, NoVerdict.NOT_ASKED, "")] * len(asked))
     else:
         given = iter(judge(asked, settings, VerdictStore(default_store_path())))
-    return [NO_ANSWER if item is None else next(given) for item in items]
+    return [UNANSWERED if item is None else next(given) for item in items]
 
 
 class JudgeScore(SampleLevelComputation):
@@ -79,6 +77,11 @@ class JudgeScore(SampleLevelComputation):
     def __init__(self, task_judge: TaskJudge, value: Callable[[Verdict], float]) -> None:
         self.task_judge = task_judge
         self.value = value
+
+    def __str__(self) -> str:
+        """Whose verdicts these are: lighteval saves this with the task's config."""
+        settings = load_settings()
+        return f"verdicts of {settings.model if settings else 'no judge'}, prompt {prompt_fingerprint()}"
 
     def compute(self, docs: list[Doc], responses: list[ModelResponse], **kwargs: object) -> list[float]:
         """Return the figure for each document."""

@@ -12,6 +12,9 @@ from egobench_tasks.scoring import wilson_interval
 # The share of answers without a verdict above which a score should not be quoted (issue 4).
 MAX_UNJUDGED_RATE = 0.02
 
+UNANSWERED = Judgement(Verdict(correct=False, score=0.0, reason="no answer"), None, "")
+"""Of a question that the model did not answer: wrong, and nothing to ask a judge."""
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeSummary:
