@@ -37,7 +37,7 @@ DIMENSIONS = (
         "recordings",
         note=(
             f"Published chance on the {sum(EGOGEARS.cross_recording_unit_counts.values())} questions over independent "
-            f"recordings: {published.CHANCE_INDEPENDENT_RECORDINGS:.2%}."
+            f"recordings: {100 * published.CHANCE_INDEPENDENT_RECORDINGS:.2f} %."
         ),
     ),
     Dimension("question_type", "Question type", "question_type"),
@@ -112,11 +112,11 @@ def breakdown_table(results: Results, dimension: Dimension, scores: pd.DataFrame
         rows.append(row)
     runs = [label for label in results.labels if label in set(scores["run"])]
     columns = [
-        SPLIT,
         Column("group", dimension.title, Kind.TEXT),
-        QUESTIONS,
-        Column("chance", "Chance %", Kind.PERCENT),
+        SPLIT,
         *(Column(run, run, Kind.PERCENT, low=f"{run} low", high=f"{run} high") for run in runs),
+        Column("chance", "Chance %", Kind.PERCENT),
+        QUESTIONS,
     ]
     note = " ".join(["Exact %, with Wilson 95 % interval.", dimension.note, _unknown(results, dimension)]).strip()
     return table(f"by_{dimension.key}", dimension.title, note, columns, rows)

@@ -9,6 +9,7 @@ from egobench_tasks.report import plots
 from egobench_tasks.report.breakdowns import DIMENSIONS, breakdown, breakdown_table
 from egobench_tasks.report.comparisons import differences_table, reasoning_table
 from egobench_tasks.report.failures import hardest_table, unanswered_table
+from egobench_tasks.report.open_sections import egotempo_section
 from egobench_tasks.report.overall import completeness_table, overall_table, runs_table
 from egobench_tasks.report.positions import confusion, positions_table
 from egobench_tasks.report.ranks import rank_agreement_table
@@ -59,6 +60,29 @@ def egogears_document(results: Results) -> Document:
         notices=results.notices,
         sections=tuple(section for section in sections if section.tables or section.plots),
         data={"outcomes": results.outcomes, "breakdowns": pd.concat(scores.values(), ignore_index=True)},
+    )
+
+
+def egotempo_document(outcomes: pd.DataFrame, notices: Sequence[str] = ()) -> Document:
+    """Lay out EgoTempo's report. ``outcomes`` is `open_outcomes.open_frame`'s."""
+    n_runs = outcomes["run"].nunique()
+    return Document(
+        title="EgoTempo report",
+        subtitle=f"{n_runs} run{'s' if n_runs > 1 else ''} in {outcomes['setting'].nunique()} settings",
+        notices=tuple(notices),
+        sections=(egotempo_section(outcomes),),
+        data={"open_outcomes": outcomes},
+    )
+
+
+def joined(documents: Sequence[Document]) -> Document:
+    """Put the reports of several benchmarks into one."""
+    return Document(
+        title=" and ".join(document.title.removesuffix(" report") for document in documents) + " report",
+        subtitle="; ".join(document.subtitle for document in documents),
+        notices=tuple(notice for document in documents for notice in document.notices),
+        sections=tuple(section for document in documents for section in document.sections),
+        data={name: frame for document in documents for name, frame in document.data.items()},
     )
 
 

@@ -59,5 +59,5 @@ def hardest_table(results: Results) -> Table:
         Column("question_type", "Type", Kind.TEXT),
         Column("question", "Text", Kind.TEXT),
     ]
-    note = f"At most {_MAX_HARDEST}, fewest runs first. Question ids open in `egobench browse` while it runs."
+    note = f"At most {_MAX_HARDEST}. Question ids open in `egobench browse` while it runs."
     return table("hardest", "Questions that most runs get wrong", note, columns, rows[:_MAX_HARDEST])

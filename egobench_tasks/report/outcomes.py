@@ -5,7 +5,7 @@ One scoring path: what a run saved beside its texts is checked against this, nev
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 
 import pandas as pd
 
@@ -19,6 +19,7 @@ from egobench_tasks.report.responses import Response, Shown, TaskRun
 from egobench_tasks.report.states import state_of
 from egobench_tasks.scoring import NO_ANSWER, ChoiceScore, chance_exact, score_choice
 
+_COPIED = ("question_id", "state", "predicted", "shown_letters", "shown_gold", "shown_predicted")
 METRICS = tuple(field.name for field in fields(ChoiceScore))
 
 
@@ -71,8 +72,7 @@ def score_task(task: TaskRun, split: Split) -> list[Outcome]:
 def outcomes_frame(label: str, config: str, outcomes: Sequence[Outcome]) -> pd.DataFrame:
     """Return outcomes as a table with the columns run, config, the fields of `Outcome` and `METRICS`."""
     rows = [
-        {"question_id": outcome.question_id, "state": outcome.state, **asdict(outcome.score)}
-        | {name: getattr(outcome, name) for name in ("predicted", "shown_letters", "shown_gold", "shown_predicted")}
+        {name: getattr(outcome, name) for name in _COPIED} | {name: getattr(outcome.score, name) for name in METRICS}
         for outcome in outcomes
     ]
     frame = pd.DataFrame(rows)
@@ -139,9 +139,13 @@ def _same_question(question: ChoiceQuestion, shown: Shown | None) -> bool:
 
 
 def _agrees(question: ChoiceQuestion, score: ChoiceScore, response: Response) -> bool:
-    ours = {**asdict(score), "chance": chance_exact(len(question.options), question.n_select)}
+    def ours(name: str) -> float:
+        if name == "chance":
+            return chance_exact(len(question.options), question.n_select)
+        return float(getattr(score, name))
+
     return all(
-        math.isclose(saved, ours[name], rel_tol=1e-9, abs_tol=1e-12) for name, saved in response.saved_scores.items()
+        math.isclose(saved, ours(name), rel_tol=1e-9, abs_tol=1e-12) for name, saved in response.saved_scores.items()
     )
 
 

@@ -62,7 +62,6 @@ def runs_table(results: Results) -> Table:
         Column("frames", "Frames", Kind.TEXT),
         Column("dataset", "Dataset", Kind.TEXT),
         Column("disagreeing", "Saved scores that differ", Kind.COUNT),
-        Column("source", "Read from", Kind.TEXT),
     ]
     note = "A run is partial while questions are missing or failed for reasons that are not the model's."
     return table("runs", "Runs", note, columns, rows)
@@ -95,7 +94,6 @@ def overall_table(results: Results) -> Table:
     columns = [
         RUN,
         SPLIT,
-        QUESTIONS,
         Column("exact_set", "Exact %", Kind.PERCENT, 2, low="low", high="high"),
         Column("chance", "Chance %", Kind.PERCENT, 2),
         Column("kappa", "Kappa %", Kind.PERCENT, 2),
@@ -104,6 +102,7 @@ def overall_table(results: Results) -> Table:
         Column("chance_overlap", "Chance of overlap %", Kind.PERCENT, 2),
         Column("wellformed", "Wellformed %", Kind.PERCENT, 2),
         Column("answered", "Answered %", Kind.PERCENT, 2),
+        QUESTIONS,
         Column(ORIGIN, "From", Kind.TEXT),
     ]
     note = (

@@ -4,9 +4,10 @@ Series differ by shape as well as colour (Okabe and Ito's palette); no figure de
 a font of the machine's, or the date.
 """
 
+import functools
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,23 @@ def to_plot(key: str, title: str, alt: str, figure: Figure) -> Plot:
     return Plot(key, title, alt, buffer.getvalue())
 
 
+Drawing = Callable[..., Figure]
+
+
+def _styled(draw: Drawing) -> Drawing:
+    """Draw under this module's style, whatever the user's own settings of matplotlib are."""
+
+    @functools.wraps(draw)
+    def styled(*args: Any, **kwargs: Any) -> Figure:
+        with mpl.rc_context():
+            mpl.rcdefaults()
+            mpl.rcParams.update(_STYLE)
+            return draw(*args, **kwargs)
+
+    return styled
+
+
+@_styled
 def leaderboard(overall: pd.DataFrame) -> Figure:
     """Exact accuracy of runs on each split with its interval, chance as a tick, best first.
 
@@ -88,6 +106,7 @@ def leaderboard(overall: pd.DataFrame) -> Figure:
     return figure
 
 
+@_styled
 def heat_map(values: pd.DataFrame, label: str) -> Figure:
     """Rates of runs (rows) by groups (columns), each cell with its number; empty where there is none."""
     figure, (axis,) = _new_figure(0.3 * len(values) + 1.9)
@@ -106,6 +125,7 @@ def heat_map(values: pd.DataFrame, label: str) -> Figure:
     return figure
 
 
+@_styled
 def lines(series: dict[str, pd.DataFrame], x_label: str, log_x: bool = False) -> Figure:
     """Accuracy along an input. Each series has the columns x, accuracy and, if known, low and high.
 
@@ -136,6 +156,7 @@ def lines(series: dict[str, pd.DataFrame], x_label: str, log_x: bool = False) ->
     return figure
 
 
+@_styled
 def slopes(rates: pd.DataFrame, low_label: str = "single", high_label: str = "multi") -> Figure:
     """A line a run from its rate on single to its rate on multi, named at both ends."""
     figure, (axis,) = _new_figure(max(3.5, 0.24 * len(rates) + 1.2))
@@ -162,17 +183,17 @@ def slopes(rates: pd.DataFrame, low_label: str = "single", high_label: str = "mu
     return figure
 
 
+@_styled
 def confusions(matrices: dict[str, pd.DataFrame]) -> Figure:
     """Chosen letter (across) by right letter (down) for each run, as shares of a row, counts in the cells."""
     n_columns = min(3, len(matrices))
     n_rows = math.ceil(len(matrices) / n_columns)
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(_WIDTH_IN, 2.75 * n_rows + 0.4), layout="constrained")
-        axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-        for axis in axes[len(matrices) :]:
-            axis.remove()
-        for axis, (run, counts) in zip(axes, matrices.items(), strict=False):
-            _confusion(axis, run, counts)
+    figure = Figure(figsize=(_WIDTH_IN, 2.75 * n_rows + 0.4), layout="constrained")
+    axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    for axis in axes[len(matrices) :]:
+        axis.remove()
+    for axis, (run, counts) in zip(axes, matrices.items(), strict=False):
+        _confusion(axis, run, counts)
     return figure
 
 
@@ -193,9 +214,8 @@ def _confusion(axis: Axes, run: str, counts: pd.DataFrame) -> None:
 
 
 def _new_figure(height_in: float, rows: int = 1, ratios: Sequence[int] | None = None) -> tuple[Figure, Sequence[Axes]]:
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(_WIDTH_IN, height_in), layout="constrained")
-        axes = figure.subplots(rows, 1, squeeze=False, height_ratios=ratios).ravel()
+    figure = Figure(figsize=(_WIDTH_IN, height_in), layout="constrained")
+    axes = figure.subplots(rows, 1, squeeze=False, height_ratios=ratios).ravel()
     return figure, list(axes)
 
 

@@ -74,7 +74,8 @@ def score_runs(runs: Sequence[Run], load: Callable[[str], Split]) -> Results:
     frames: list[pd.DataFrame] = []
     labels: list[str] = []
     for run in runs:
-        scored = [(task, score_task(task, splits[task.config])) for task in run.tasks]
+        in_order = sorted(run.tasks, key=lambda task: configs.index(task.config))
+        scored = [(task, score_task(task, splits[task.config])) for task in in_order]
         partial = any(_n_unfinished(outcomes) for _, outcomes in scored)
         labels.append(f"{run.name} {PARTIAL}" if partial else run.name)
         for task, outcomes in scored:

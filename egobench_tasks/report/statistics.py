@@ -14,7 +14,7 @@ from scipy.stats import binomtest, rankdata
 Floats = NDArray[np.float64]
 
 SEED = 20250913
-N_DRAWS = 4000
+N_DRAWS = 2000
 _CHUNK = 500
 
 
