@@ -177,9 +177,12 @@ class GopReader:
             assert self._source.end_ticks is not None
             return max(self._source.end_ticks, last.time + 1)
         # A duration of one tick may be made up by the demuxer (see FrameClock).
-        if not last.packet.duration or last.packet.duration <= 1 or ends_early(self._source, pictures[-1].dts):
+        if not last.packet.duration or last.packet.duration <= 1:
             raise UnusualClip("an end that is not certain")
-        return last.time + last.packet.duration
+        end = last.time + last.packet.duration
+        if ends_early(self._source, pictures[-1].dts, end + self._source.start_ticks):
+            raise UnusualClip("cut short")
+        return end
 
 
 def _check_closed(key: CodedPicture) -> None:

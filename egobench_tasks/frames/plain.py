@@ -15,6 +15,7 @@ from egobench_tasks.frames.clock import FrameClock
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.source import Source, UnusualClip, packets, packets_before
 
+_GRACE_S = 0.1
 _MATROSKA_DURATION = re.compile(r"(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 
 
@@ -63,6 +64,9 @@ class PlainDecoder:
                 self.good_frames += 1
             if source.in_window(time):
                 yield frame, time
+        else:
+            if ends_early(source, self._last_dts, self.end + source.start_ticks):
+                self._damaged("the file is cut short")
         if self._due:
             raise UnusualClip("frames are missing after the seek")
         if source.end_ticks is not None:
@@ -87,8 +91,6 @@ class PlainDecoder:
                 yield packet
         except (av.FFmpegError, OSError) as error:
             self._damaged(f"the file cannot be read on: {error.strerror or error}")
-        if ends_early(source, self._last_dts):
-            self._damaged("the file is cut short")
 
     def _note_due(self, packet: "Packet[VideoStream]") -> None:
         if packet.pts is None:
@@ -112,10 +114,11 @@ class PlainDecoder:
         self.damage = self.damage or reason
 
 
-def ends_early(source: Source, last_dts: int | None) -> bool:
+def ends_early(source: Source, last_dts: int | None, last_end: int) -> bool:
     """Return whether a file read to its end holds less than its own tables promise.
 
-    MP4 lists every sample; Matroska files usually state the duration of each track.
+    MP4 lists every sample; Matroska files usually state the duration of each track. ``last_dts``: the
+    last packet's decoding time, ``last_end``: when the last frame ends; both in the stream's ticks.
     """
     entries = source.stream.index_entries
     if "mp4" in source.container.format.name:
@@ -125,6 +128,5 @@ def ends_early(source: Source, last_dts: int | None) -> bool:
         return False
     hours, minutes, seconds = stated.groups()
     stated_s = int(hours) * 3600 + int(minutes) * 60 + float(seconds)
-    stated_s = min(stated_s, source.container.duration / av.time_base)
-    # A second of grace: reordered frames end after the last decoding time, and tags may be rounded.
-    return last_dts is None or float(last_dts * source.time_base) < stated_s - 1
+    stated_s = min(stated_s, source.container.duration / av.time_base)  # a tag may outlive a cut
+    return float(last_end * source.time_base) < stated_s - _GRACE_S

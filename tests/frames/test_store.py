@@ -1,0 +1,195 @@
+import hashlib
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from egobench_tasks.frames import store as store_module
+from egobench_tasks.frames.decode import ClipError, decode_jpegs, decoder_version
+from egobench_tasks.frames.spec import FrameSpec
+from egobench_tasks.frames.store import FrameStore, default_root
+
+SPEC = FrameSpec(sampling="budget", count=8)
+SHA256 = hashlib.sha256(b"a clip").hexdigest()
+
+
+@pytest.fixture
+def clip(make_clip):
+    return str(make_clip("x264 GOP 30"))
+
+
+def entries(store):
+    return sorted(store.root.glob("frames/*/*.frames"))
+
+
+def test_what_is_stored_is_what_was_decoded(clip, tmp_path):
+    store = FrameStore(tmp_path)
+    fresh, stored = store.get(clip, SHA256, SPEC), store.get("gone.mp4", SHA256, SPEC)
+    decoded = decode_jpegs(clip, SPEC)
+    assert fresh == stored
+    assert stored.jpegs == decoded.frames
+    assert stored.times_s == decoded.times_s
+    assert (stored.asked, stored.complete, stored.libavcodec) == (8, True, decoder_version())
+
+
+def test_damage_is_remembered(make_clip, tmp_path):
+    store = FrameStore(tmp_path)
+    spec = FrameSpec(sampling="budget", count=8, tail="available")
+    store.get(str(make_clip("x264 truncated")), SHA256, spec)
+    stored = store.get("gone.mp4", SHA256, spec)
+    assert not stored.complete
+    assert "cut short" in stored.damage
+    assert len(stored.jpegs) < stored.asked
+
+
+def test_content_spec_and_decoder_make_the_key(clip, tmp_path, monkeypatch):
+    store = FrameStore(tmp_path)
+    store.get(clip, SHA256, SPEC)
+    assert store.holds(SHA256, SPEC)
+    assert not store.holds(SHA256, FrameSpec(sampling="budget", count=9))
+    assert not store.holds(hashlib.sha256(b"another").hexdigest(), SPEC)
+    monkeypatch.setattr(store_module, "decoder_version", lambda: "0.0.1")
+    assert not store.holds(SHA256, SPEC)
+
+
+@pytest.mark.parametrize("sha256", ["", "../../etc/passwd", SHA256.upper(), SHA256[:-1]])
+def test_a_key_is_a_hash(sha256, tmp_path):
+    with pytest.raises(ValueError, match="64 lower-case hex digits"):
+        FrameStore(tmp_path).get("a.mp4", sha256, SPEC)
+
+
+@pytest.mark.parametrize(
+    "harm", [lambda data: data[:-1], lambda data: data + b"x", lambda data: b"", lambda data: b"\0" * 900]
+)
+def test_a_harmed_entry_is_made_anew(harm, clip, tmp_path):
+    store = FrameStore(tmp_path)
+    whole = store.get(clip, SHA256, SPEC)
+    (entry,) = entries(store)
+    entry.write_bytes(harm(entry.read_bytes()))
+    assert store.get(clip, SHA256, SPEC) == whole
+    assert FrameStore(tmp_path).get("gone.mp4", SHA256, SPEC) == whole
+
+
+def test_a_clip_that_does_not_decode_leaves_nothing(tmp_path):
+    store = FrameStore(tmp_path)
+    for _ in range(2):
+        with pytest.raises(ClipError):
+            store.get(str(tmp_path / "missing.mp4"), SHA256, SPEC)
+    assert not entries(store)
+
+
+def test_the_least_recently_used_go_first(clip, tmp_path):
+    names = [hashlib.sha256(bytes([number])).hexdigest() for number in range(5)]
+    store = FrameStore(tmp_path)
+    store.get(clip, names[0], SPEC)
+    size = entries(store)[0].stat().st_size
+    limited = FrameStore(tmp_path, max_bytes=3 * size)
+    for name in names[1:3]:
+        limited.get(clip, name, SPEC)
+    for age, name in enumerate(reversed(names[:3])):
+        (entry,) = (path for path in entries(store) if path.name.startswith(name))
+        os.utime(entry, (10**9 - age, 10**9 - age))
+    limited.get("gone.mp4", names[0], SPEC)  # used: it stays
+    limited.get(clip, names[3], SPEC)
+    assert {path.name[:64] for path in entries(store)} == {names[0], names[2], names[3]}
+    FrameStore(tmp_path, max_bytes=1).get(clip, names[4], SPEC)
+    assert {path.name[:64] for path in entries(store)} == {names[4]}, "the newest stays, however large"
+
+
+def test_what_killed_writers_left_is_removed_after_a_day(clip, tmp_path):
+    store = FrameStore(tmp_path)
+    store.get(clip, SHA256, SPEC)
+    folder = entries(store)[0].parent
+    old, new = folder / ".old.tmp", folder / ".new.tmp"
+    for path in (old, new):
+        path.write_bytes(b"half")
+    os.utime(old, (time.time() - 100_000,) * 2)
+    store.get(clip, SHA256, FrameSpec(sampling="central"))
+    assert not old.exists()
+    assert new.exists()
+
+
+def test_the_variable_names_the_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("EGOBENCH_CACHE", str(tmp_path / "here"))
+    assert FrameStore().root == default_root() == tmp_path / "here"
+    monkeypatch.delenv("EGOBENCH_CACHE")
+    assert default_root().name == "egobench"
+
+
+def _fill(root, clip, names, log):
+    """Ask for every clip, and note each decoding's beginning and end."""
+    decode = store_module._decode
+
+    def noted(path, spec):
+        with Path(log).open("ab", buffering=0) as file:
+            file.write(f"begin {os.getpid()} {noted.name}\n".encode())
+            result = decode(path, spec)
+            file.write(f"end {os.getpid()} {noted.name}\n".encode())
+        return result
+
+    store_module._decode = noted
+    store = FrameStore(Path(root))
+    for name in names:
+        noted.name = name
+        assert len(store.get(clip, name, SPEC).jpegs) == 8
+
+
+def test_eight_processes_fill_one_store(clip, tmp_path):
+    names = [hashlib.sha256(bytes([number])).hexdigest() for number in range(12)]
+    log = tmp_path / "log"
+    context = multiprocessing.get_context("fork")
+    processes = [
+        context.Process(target=_fill, args=(tmp_path / "store", clip, names[turn:] + names[:turn], log))
+        for turn in range(8)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(120)
+        assert process.exitcode == 0
+    begun = [line.split()[2] for line in log.read_text().splitlines() if line.startswith("begin")]
+    assert sorted(begun) == sorted(names), "every clip decoded exactly once"
+    store = FrameStore(tmp_path / "store")
+    reference = decode_jpegs(clip, SPEC).frames
+    assert all(store.get("gone.mp4", name, SPEC).jpegs == reference for name in names)
+    assert len(entries(store)) == len(names)
+
+
+_ENDLESS_FILL = """
+import hashlib, itertools, sys
+from pathlib import Path
+from egobench_tasks.frames.spec import FrameSpec
+from egobench_tasks.frames.store import FrameStore
+store = FrameStore(Path(sys.argv[1]))
+for number in itertools.count():
+    store.get(sys.argv[2], hashlib.sha256(str(number).encode()).hexdigest(), FrameSpec(sampling="budget", count=8))
+    print(number, flush=True)
+"""
+
+
+def test_kill_9_loses_nothing_that_was_finished(clip, tmp_path):
+    finished = 0
+    for pause_s in (0.0, 0.013, 0.029, 0.041, 0.067):
+        process = subprocess.Popen(
+            [sys.executable, "-c", _ENDLESS_FILL, tmp_path, clip], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(finished + 2):
+            process.stdout.readline()
+        time.sleep(pause_s)
+        process.send_signal(signal.SIGKILL)
+        lines = process.stdout.read().split()
+        process.wait()
+        finished = int(lines[-1]) + 1 if lines else finished + 2
+        store = FrameStore(tmp_path)
+        reference = decode_jpegs(clip, SPEC).frames
+        for number in range(finished):
+            name = hashlib.sha256(str(number).encode()).hexdigest()
+            assert store.get("gone.mp4", name, SPEC).jpegs == reference
+    # Nor does a killed process hold a lock: the clip it was at is decoded by the next.
+    name = hashlib.sha256(str(finished).encode()).hexdigest()
+    assert store.get(clip, name, SPEC).jpegs == reference
