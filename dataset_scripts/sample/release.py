@@ -21,12 +21,14 @@ from dataset_scripts.sample.questions import multi_questions as make_multi_quest
 from dataset_scripts.sample.questions import single_questions as make_single_questions
 from dataset_scripts.sample.scene import Scene
 from dataset_scripts.sample.world import Clip, make_world
+from egobench_tasks import __version__
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import sha256_of
 
 N_QUESTIONS = len(SINGLE_PLANS) + len(MULTI_PLANS)
 """How many questions make one full round: fewer leave out part of what the sample is to cover."""
 
+_RECIPE = "sample.json"
 _SINGLE = Path("single_video_567")
 _QUESTIONS_PER_BUNDLE = 10
 _STATUSES = ("confirmed", "repaired", "rekeyed")
@@ -46,40 +48,62 @@ def write_sample_release(raw: Path, *, questions: int = N_QUESTIONS, seed: int =
     """Render a sample benchmark and write its raw release to the folder ``raw``, which must not exist yet.
 
     Args:
-        raw: the folder to make; it appears when all of it is written.
+        raw: the folder to make; it appears when all of it is written. One that holds this very sample is left alone.
         questions: how many in both splits together, 2 at least; three eighths of them are single.
         seed: decides all of it: questions, clips, ids.
 
     Raises:
-        InputError: for too few questions, or where ``raw`` is there already.
+        InputError: for too few questions, or where ``raw`` holds anything else.
     """
     if questions < 2:
         raise InputError(f"a sample of {questions} questions: needs at least 2, one for each split")
-    if raw.exists():
-        raise InputError(f"{raw} is there already; name another folder, or remove it")
+    recipe = {"questions": questions, "seed": seed, "egobench": __version__}
+    there = raw.exists()
+    if there and _read_recipe(raw) != recipe:
+        raise InputError(f"{raw}: holds something else than this sample; name another folder, or remove it")
     n_single = min(max(1, round(questions * len(SINGLE_PLANS) / N_QUESTIONS)), questions - 1)
     world = make_world(seed)
     single = tuple(make_single_questions(world, n_single, seed))
     multi = tuple(make_multi_questions(world, questions - n_single, seed))
+    release = SampleRelease(single, multi, len(_scenes((*single, *multi))))
+    if not there:
+        _write(release, raw, recipe)
+    return release
+
+
+def _write(release: SampleRelease, raw: Path, recipe: Mapping[str, Any]) -> None:
+    """Write the release beside ``raw`` and rename it into place."""
     raw.parent.mkdir(parents=True, exist_ok=True)
     building = raw.with_name(f".{raw.name}.{uuid.uuid4().hex}.tmp")
     try:
         building.mkdir()
-        rendered = _render((*single, *multi), building / "rendered")
-        _write_single(building, single, rendered)
-        _write_multi(building, multi, rendered)
+        rendered = _render(_scenes((*release.single, *release.multi)), building / "rendered")
+        _write_single(building, release.single, rendered)
+        _write_multi(building, release.multi, rendered)
         shutil.rmtree(building / "rendered")
+        (building / _RECIPE).write_text(json.dumps(recipe) + "\n", encoding="utf-8")
         building.rename(raw)
     except BaseException:
         shutil.rmtree(building, ignore_errors=True)
         raise
-    return SampleRelease(single, multi, len(rendered))
 
 
-def _render(questions: Iterable[SampleQuestion], folder: Path) -> Mapping[Scene, Path]:
-    """Render every scene that a question shows, once."""
+def _read_recipe(raw: Path) -> Any:
+    """What a sample was made from; None where the folder holds no sample."""
+    try:
+        return json.loads((raw / _RECIPE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _scenes(questions: Iterable[SampleQuestion]) -> list[Scene]:
+    """Every scene that a question shows, once."""
+    return list(dict.fromkeys(clip.scene for question in questions for _, clip in question.clips))
+
+
+def _render(scenes: Sequence[Scene], folder: Path) -> Mapping[Scene, Path]:
+    """Render every scene."""
     folder.mkdir()
-    scenes = dict.fromkeys(clip.scene for question in questions for _, clip in question.clips)
     paths = {scene: folder / f"{number}.mp4" for number, scene in enumerate(scenes)}
     for scene, path in tqdm(paths.items(), desc="rendering clips", unit="clip"):
         write_clip(scene, path)

@@ -59,8 +59,8 @@ def test_the_oracle_answers_everything_and_finds_the_dataset_in_the_working_dire
     run_program, sample_folder, tmp_path
 ):
     run_program(
-        "lighteval", "custom", "oracle", ORACLE, "egogears|0", *OURS, "--output-dir", tmp_path / "out", "--save-details",
-        cwd=sample_folder,
+        "lighteval", "custom", "oracle", ORACLE, "egogears|0", *OURS,
+        "--output-dir", tmp_path / "out", "--save-details", cwd=sample_folder,
     )  # fmt: skip
     results = results_of(tmp_path / "out")["results"]
     for task in ("egogears:single|0", "egogears:multi|0"):

@@ -112,7 +112,13 @@ def test_same_seed_same_bytes(tmp_path):
     first, second, other = (digests(tmp_path / name) for name in "abc")
     assert first == second
     differing = {path for path in first if first[path] != other.get(path)}
-    assert {Path(path).suffix for path in differing} == {".mp4", ".jsonl", ".csv", ".tar"}
+    assert {Path(path).suffix for path in differing} == {
+        ".mp4",
+        ".jsonl",
+        ".csv",
+        ".tar",
+        ".json",
+    }  # .json: the recipe, which names the seed
 
 
 def test_frames_are_close_enough_at_any_seed():
@@ -127,7 +133,7 @@ def test_frames_are_close_enough_at_any_seed():
 def test_folder_that_is_there_is_left_alone(tmp_path):
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "mine").write_text("mine")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="something else than this sample"):
         write_sample_release(tmp_path / "raw", questions=2, seed=0)
     assert (tmp_path / "raw" / "mine").read_text() == "mine"
 
