@@ -8,26 +8,27 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from egobench_tasks.data import DatasetLocation
+from egobench_tasks.data import locate
 from egobench_tasks.errors import InputError
 from egobench_tasks.report.comparisons import Pair, compare_pairs
 from egobench_tasks.report.overall import summarise
 from egobench_tasks.report.results import Results
+from egobench_tasks.report.runs import find_runs
 from egobench_tasks.report.statistics import Floats, bootstrap_means, holm, paired_outcomes, percentile_interval
 from egobench_tasks.report.tables import Kind, show
-from egobench_tasks.report.write import load_results
+from egobench_tasks.report.write import FindDataset, score_choice_runs
 
 _METRICS = ("exact_set", "jaccard", "overlap", "wellformed", "answered")
 
 
-def compare_runs(first: Path, second: Path, location: DatasetLocation | None = None) -> RenderableType:
+def compare_runs(first: Path, second: Path, find_dataset: FindDataset = locate) -> RenderableType:
     """Return the comparison of two runs on the questions of the splits that both answered.
 
     Scores with paired bootstrap intervals of their differences, rescued and destabilised questions
     with McNemar's exact test, and units with Holm's correction. Raises ``InputError`` for runs that
     cannot be read, a path that holds several runs, and runs without a split in common.
     """
-    results = load_results([first, second], location)
+    results = score_choice_runs(find_runs([first, second]).choice, find_dataset)
     if len(results.labels) != 2:
         raise InputError(
             f"{first}, {second}: hold {len(results.labels)} runs ({', '.join(results.labels)}); give one each"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from egobench_tasks.answers import LENGTH_STOP
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
-from egobench_tasks.hosts.journal import REQUEST_FAILED
+from egobench_tasks.hosts.journal import CLIP_UNREADABLE, REQUEST_FAILED
 from egobench_tasks.report.responses import Response, Run, Settings, Shown, TaskRun
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _responses(path: Path) -> Iterator[Response]:
     try:
         for sample in read_eval_log_samples(path, all_samples_required=False, exclude_fields={"events", "attachments"}):
             yield _response(path, sample)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise InputError(f"{path}: cannot read its samples ({type(error).__name__}: {error})") from error
 
 
@@ -81,7 +81,9 @@ def _response(path: Path, sample: "EvalSample") -> Response:
 
 def _finish_reason(sample: "EvalSample") -> str:
     """Inspect's stop reason in the OpenAI API's words."""
-    if sample.error is not None or not sample.output.choices:
+    if sample.error is not None:
         return REQUEST_FAILED
+    if not sample.output.choices:  # hosts.inspect_solvers: the clip could not be decoded
+        return CLIP_UNREADABLE
     reason = sample.output.stop_reason
     return LENGTH_STOP if reason in _TRUNCATED else str(reason)

@@ -1,4 +1,4 @@
-"""Reading what `lighteval … --output-dir DIR --save-details` wrote: results (JSON) and details (parquet)."""
+"""Reading EgoGears' answers from what `lighteval … --output-dir DIR --save-details` wrote: results and details."""
 
 import json
 import re
@@ -8,16 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from egobench_tasks.answers import NORMAL_STOP
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
+from egobench_tasks.report.details import latest_details, read_rows
 from egobench_tasks.report.responses import SCORE_NAMES, Response, Run, Settings, Shown, TaskRun
 
-# details_egogears:multi|0_2026-11-30T05-15-00.123456.parquet
-_DETAILS_NAME = re.compile(r"details_(?P<task>.+)_(?P<date>[^_]+)\.parquet")
 _CHOICE_TASK = re.compile(rf"{EGOGEARS.name}:(?P<config>\w+)\|\d+")
 # The printed name of hosts.lighteval_docs.ChoicePrompt.
 _PROMPT_NAME = re.compile(r"\w+\(prompt (?P<prompt>\S+), frames (?P<frames>.+), dataset (?P<dataset>[^,]+)\)")
@@ -30,32 +26,25 @@ _REQUIRED = (
     *(f"metric.{name}" for name in SCORE_NAMES),
 )
 _OPTIONAL = ("model_response.finish_reason",)
-_BATCH_ROWS = 256
 
 
 def find_lighteval_runs(folder: Path) -> list[Run]:
     """Return the runs whose details lie under ``folder``, one a model, in the order of their names.
 
-    Of several details of one task the latest counts. Raises ``InputError`` where there are results
-    without details: scores alone cannot be broken down or checked.
+    Of several details of one task the latest counts.
     """
-    by_model: dict[str, dict[str, list[Path]]] = {}
-    for path in sorted((folder / "details").glob("**/details_*.parquet")):
-        match = _DETAILS_NAME.fullmatch(path.name)
-        if match and _CHOICE_TASK.fullmatch(match["task"]):
-            model = path.parent.parent.relative_to(folder / "details").as_posix()
-            by_model.setdefault(model, {}).setdefault(match["task"], []).append(path)
-    if not by_model and any((folder / "results").glob("**/results_*.json")):
-        raise InputError(
-            f"{folder}: holds results without details of {EGOGEARS.title}; run again with --save-details "
-            "(answers come from the journal, nothing is generated twice)"
-        )
+    by_model = latest_details(folder, _CHOICE_TASK)
     short_names = {model: model.rsplit("/", 1)[-1] for model in by_model}
     counts = Counter(short_names.values())
     return [
         _run(folder, model, tasks, model if counts[short_names[model]] > 1 else short_names[model])
-        for model, tasks in sorted(by_model.items())
+        for model, tasks in by_model.items()
     ]
+
+
+def has_results_only(folder: Path) -> bool:
+    """Whether lighteval wrote results under ``folder`` but no details."""
+    return any((folder / "results").glob("**/results_*.json")) and not any((folder / "details").glob("**/*.parquet"))
 
 
 def _run(folder: Path, model: str, tasks: Mapping[str, list[Path]], name: str) -> Run:
@@ -95,46 +84,8 @@ def _settings(results: Path, task: str) -> Settings:
 
 
 def read_details(path: Path) -> Iterator[Response]:
-    """Yield a details file's responses, a few hundred rows in memory at a time.
-
-    Raises ``InputError`` for a file that is no parquet, is cut short, holds no rows, or was
-    written by a version that saved other columns.
-    """
-    try:
-        with pq.ParquetFile(path) as file:
-            optional = _check_columns(path, file.schema_arrow)
-            if not file.metadata.num_rows:
-                raise InputError(f"{path}: holds no questions; was the run stopped before its first? Run it again")
-            for batch in file.iter_batches(_BATCH_ROWS, columns=[*_REQUIRED, *optional]):
-                yield from map(_response, batch.to_pylist())
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(
-            f"{path}: cannot be read as parquet ({error}); run again with --save-details: "
-            "answers come from the journal, nothing is generated twice"
-        ) from error
-
-
-def _check_columns(path: Path, schema: pa.Schema) -> list[str]:
-    """Return the optional columns that are there; a required one that is not is an error."""
-    missing = [name for name in _REQUIRED if not _has_column(schema, name)]
-    if missing:
-        raise InputError(
-            f"{path}: has no {', '.join(missing)}: these details were saved by another version of egobench or by "
-            "another task; run again with this version (--save-details)"
-        )
-    return [name for name in _OPTIONAL if _has_column(schema, name)]
-
-
-def _has_column(schema: pa.Schema, dotted: str) -> bool:
-    first, *inner = dotted.split(".")
-    if first not in schema.names:
-        return False
-    kind = schema.field(first).type
-    for name in inner:
-        if not pa.types.is_struct(kind) or kind.get_field_index(name) < 0:
-            return False
-        kind = kind.field(name).type
-    return True
+    """Yield a details file's responses. Raises ``InputError`` as `details.read_rows` does."""
+    yield from map(_response, read_rows(path, _REQUIRED, _OPTIONAL))
 
 
 def _response(row: Mapping[str, Any]) -> Response:

@@ -2,17 +2,26 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from egobench_tasks.errors import InputError
 from egobench_tasks.report.inspect_reader import find_inspect_runs
 from egobench_tasks.report.journal_reader import find_journal_run
-from egobench_tasks.report.lighteval_reader import find_lighteval_runs
+from egobench_tasks.report.lighteval_reader import find_lighteval_runs, has_results_only
+from egobench_tasks.report.open_reader import OpenRun, find_open_runs
 from egobench_tasks.report.responses import Run
 
 
-def find_runs(paths: Sequence[Path]) -> list[Run]:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The runs under a user's paths: of EgoGears, and of EgoTempo. A model may have one of each."""
+
+    choice: tuple[Run, ...]
+    open: tuple[OpenRun, ...]
+
+
+def find_runs(paths: Sequence[Path]) -> Found:
     """Find the runs under each path, in the order given.
 
     A path is a folder given to lighteval's ``--output-dir``, a journal's folder, or an Inspect log
@@ -22,34 +31,51 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
     repeated = [str(path) for path, count in Counter(path.resolve() for path in paths).items() if count > 1]
     if repeated:
         raise InputError(f"{repeated[0]} is given twice; every run counts once")
-    return _distinct([run for path in paths for run in _runs_at(path)])
+    parts = [_runs_at(path) for path in paths]
+    choice = [run for part in parts for run in part.choice]
+    opened = [run for part in parts for run in part.open]
+    return Found(
+        tuple(replace(run, name=name) for run, name in zip(choice, _distinct(choice), strict=True)),
+        tuple(replace(run, name=name) for run, name in zip(opened, _distinct(opened), strict=True)),
+    )
 
 
-def _runs_at(path: Path) -> list[Run]:
+def _runs_at(path: Path) -> Found:
     if not path.exists():
         raise InputError(f"{path}: no such folder or file; give the folder that lighteval's --output-dir named")
-    runs = find_inspect_runs(path)
+    choice = find_inspect_runs(path)
+    opened = find_open_runs(path)
     if path.is_dir():
-        runs += find_lighteval_runs(path)
-        if not runs and (journalled := find_journal_run(path)):
-            runs.append(journalled)
-    if not runs:
-        raise InputError(
-            f"{path}: holds no answers of egobench's tasks: no details/<model>/<date>/details_egogears*.parquet "
-            "(lighteval --output-dir DIR --save-details), no journal (*.jsonl), no Inspect log (*.eval)"
+        choice += find_lighteval_runs(path)
+        if not choice and not opened and (journalled := find_journal_run(path)):
+            choice.append(journalled)
+    if not choice and not opened:
+        raise InputError(_nothing_at(path))
+    return Found(tuple(choice), tuple(opened))
+
+
+def _nothing_at(path: Path) -> str:
+    if has_results_only(path):
+        return (
+            f"{path}: holds lighteval's results without details; run again with --save-details "
+            "(answers come from the journal, nothing is generated twice)"
         )
-    return runs
+    return (
+        f"{path}: holds no answers of egobench's tasks: no details/<model>/<date>/details_ego*.parquet "
+        "(lighteval --output-dir DIR --save-details), no journal (*.jsonl), no Inspect log (*.eval)"
+    )
 
 
-def _distinct(runs: Sequence[Run]) -> list[Run]:
-    """Two runs of one model are told apart by their folders, by as many parts of the path as it takes."""
+def _distinct(runs: Sequence[Run | OpenRun]) -> list[str]:
+    """Name runs of one name by their folders too, by as many parts of the path as it takes."""
     names = [run.name for run in runs]
-    for n_parts in range(1, max((len(run.folder.resolve().parts) for run in runs), default=0) + 1):
+    folders = [run.folder.resolve().parts for run in runs]
+    for n_parts in range(1, max(map(len, folders), default=0) + 1):
         counts = Counter(names)
-        if max(counts.values(), default=0) <= 1:
+        if len(counts) == len(names):
             break
         names = [
-            f"{run.name} ({'/'.join(run.folder.resolve().parts[-n_parts:])})" if counts[name] > 1 else name
-            for run, name in zip(runs, names, strict=True)
+            f"{run.name} ({'/'.join(folder[-n_parts:])})" if counts[name] > 1 else name
+            for run, folder, name in zip(runs, folders, names, strict=True)
         ]
-    return [replace(run, name=name) for run, name in zip(runs, names, strict=True)]
+    return names

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,18 @@ from typing import Any
 import pandas as pd
 
 from egobench_tasks import __version__
-from egobench_tasks.benchmarks import EGOGEARS
+from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
 from egobench_tasks.data import DatasetLocation, locate
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import write_atomically
-from egobench_tasks.report.document import Document, egogears_document
+from egobench_tasks.report.document import Document, egogears_document, egotempo_document, joined
 from egobench_tasks.report.markdown import render_markdown
+from egobench_tasks.report.open_outcomes import open_frame
+from egobench_tasks.report.open_reader import OpenRun, load_open_rows, open_outcomes
 from egobench_tasks.report.page import render_page
 from egobench_tasks.report.questions import load_split
-from egobench_tasks.report.results import Results, score_runs
+from egobench_tasks.report.responses import Run
+from egobench_tasks.report.results import PARTIAL, Results, score_runs
 from egobench_tasks.report.runs import find_runs
 
 JSON_SCHEMA = 1
@@ -33,17 +36,19 @@ class Format(StrEnum):
     JSON = "json"
 
 
+FindDataset = Callable[[Benchmark], DatasetLocation]
+
+
 def write_report(
-    runs: Sequence[Path], out: Path, formats: Sequence[Format] = tuple(Format), location: DatasetLocation | None = None
+    runs: Sequence[Path], out: Path, formats: Sequence[Format] = tuple(Format), find_dataset: FindDataset = locate
 ) -> list[Path]:
-    """Read the runs, score them against the dataset, and write the report into ``out``.
+    """Read the runs, score them against the datasets, and write the report into ``out``.
 
     Writes ``report.html``, ``report.md`` with ``figures/*.svg``, ``csv/*.csv`` and ``report.json``,
-    as far as ``formats`` asks for them, and returns their paths. ``location`` is the dataset's,
-    `data.locate`'s by default. Raises ``InputError`` for runs that cannot be read or are of another
-    dataset, before anything is written.
+    as far as ``formats`` asks for them, and returns their paths. Raises ``InputError`` for runs that
+    cannot be read or are of another dataset, before anything is written.
     """
-    document = egogears_document(load_results(runs, location))
+    document = build_document(runs, find_dataset)
     files: dict[str, str] = {}
     if Format.HTML in formats:
         files["report.html"] = render_page(document)
@@ -57,11 +62,32 @@ def write_report(
     return _write(out, files)
 
 
-def load_results(runs: Sequence[Path], location: DatasetLocation | None = None) -> Results:
-    """Read and score runs. Raises ``InputError`` as `write_report` does."""
+def build_document(runs: Sequence[Path], find_dataset: FindDataset = locate) -> Document:
+    """Read and score the runs and lay out their report. Raises ``InputError`` as `write_report` does."""
     found = find_runs(runs)
-    dataset = location or locate(EGOGEARS)
-    return score_runs(found, lambda config: load_split(dataset, config))
+    documents = []
+    if found.choice:
+        documents.append(egogears_document(score_choice_runs(found.choice, find_dataset)))
+    if found.open:
+        documents.append(_open_document(found.open, find_dataset))
+    return joined(documents)
+
+
+def score_choice_runs(runs: Sequence[Run], find_dataset: FindDataset = locate) -> Results:
+    """Score runs of EgoGears against the dataset. Raises ``InputError`` as `write_report` does."""
+    location = find_dataset(EGOGEARS)
+    return score_runs(runs, lambda config: load_split(location, config))
+
+
+def _open_document(runs: Sequence[OpenRun], find_dataset: FindDataset) -> Document:
+    rows = load_open_rows(find_dataset(EGOTEMPO))
+    outcomes = open_frame(outcome for run in runs for outcome in open_outcomes(run, rows))
+    notices = [
+        f"{label}: EgoTempo questions are missing; they count as wrong until the run is finished"
+        for label in outcomes["run"].unique()
+        if label.endswith(PARTIAL)
+    ]
+    return egotempo_document(outcomes, notices)
 
 
 def render_json(document: Document) -> str:

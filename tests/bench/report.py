@@ -70,10 +70,10 @@ def measure(worker: str, folder: Path) -> None:
     paths = sorted((folder / "runs").iterdir())
     imported = time.perf_counter()
     if worker == "report":
-        write_report(paths, folder / "out", location=location)
+        write_report(paths, folder / "out", find_dataset=lambda _: location)
     else:
         splits = {config: load_split(location, config) for config in ("single", "multi")}
-        tasks = [(task, list(task.responses())) for run in find_runs(paths) for task in run.tasks]
+        tasks = [(task, list(task.responses())) for run in find_runs(paths).choice for task in run.tasks]
         imported = time.perf_counter()
         for task, responses in tasks:
             score_task(

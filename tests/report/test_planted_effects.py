@@ -17,8 +17,9 @@ from egobench_tasks.report.overall import completeness_table, overall_table, run
 from egobench_tasks.report.positions import confusion, positions_table
 from egobench_tasks.report.ranks import rank_agreement_table
 from egobench_tasks.report.results import score_runs
+from egobench_tasks.report.runs import find_runs
 from egobench_tasks.report.single_multi import drop_summary_table, partial_credit_table, single_multi_table
-from egobench_tasks.report.write import load_results
+from egobench_tasks.report.write import score_choice_runs
 
 
 def one_answer_right(row):
@@ -58,7 +59,7 @@ MODELS = {
 def results(planted, writer, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     paths = [writer.write(folder / name, name, said_by(planted, speak)) for name, speak in MODELS.items()]
-    return load_results(paths, planted.location)
+    return score_choice_runs(find_runs(paths).choice, lambda benchmark: planted.location)
 
 
 def records(table, **where):

@@ -1,0 +1,69 @@
+"""The details files of lighteval: where they lie, and reading them a part at a time."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from egobench_tasks.errors import InputError
+
+# details_egogears:multi|0_2026-11-30T05-15-00.123456.parquet
+_NAME = re.compile(r"details_(?P<task>.+)_(?P<date>[^_]+)\.parquet")
+_BATCH_ROWS = 256
+_RUN_AGAIN = "run again with --save-details: answers come from the journal, nothing is generated twice"
+
+
+def latest_details(folder: Path, task: re.Pattern[str]) -> dict[str, dict[str, list[Path]]]:
+    """Return ``{model: {task: its files, the latest last}}`` of the tasks whose whole name matches, by name.
+
+    ``folder`` is what lighteval's ``--output-dir`` named.
+    """
+    found: dict[str, dict[str, list[Path]]] = {}
+    for path in sorted((folder / "details").glob("**/details_*.parquet")):
+        match = _NAME.fullmatch(path.name)
+        if match and task.fullmatch(match["task"]):
+            model = path.parent.parent.relative_to(folder / "details").as_posix()
+            found.setdefault(model, {}).setdefault(match["task"], []).append(path)
+    return found
+
+
+def read_rows(path: Path, required: Sequence[str], optional: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """Yield a details file's rows with the columns named (``doc.specific.question_id``), others left out.
+
+    A few hundred rows are in memory at a time. Raises ``InputError`` for a file that is no parquet,
+    is cut short, holds no rows, or lacks a required column.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            columns = _present_columns(path, file.schema_arrow, required, optional)
+            if not file.metadata.num_rows:
+                raise InputError(f"{path}: holds no questions; was the run stopped before its first? Run it again")
+            for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
+                yield from batch.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: cannot be read as parquet ({error}); {_RUN_AGAIN}") from error
+
+
+def _present_columns(path: Path, schema: pa.Schema, required: Sequence[str], optional: Sequence[str]) -> list[str]:
+    missing = [name for name in required if not _has_column(schema, name)]
+    if missing:
+        raise InputError(
+            f"{path}: has no {', '.join(missing)}: these details were saved by another version of egobench or by "
+            f"another task; {_RUN_AGAIN}"
+        )
+    return [*required, *(name for name in optional if _has_column(schema, name))]
+
+
+def _has_column(schema: pa.Schema, dotted: str) -> bool:
+    first, *inner = dotted.split(".")
+    if first not in schema.names:
+        return False
+    kind = schema.field(first).type
+    for name in inner:
+        if not pa.types.is_struct(kind) or kind.get_field_index(name) < 0:
+            return False
+        kind = kind.field(name).type
+    return True
