@@ -112,9 +112,9 @@ def measure(dataset: Path) -> None:
     from lighteval.logging.info_loggers import DetailsLogger
     from lighteval.tasks.lighteval_task import LightevalTask
 
-    from egobench_tasks.hosts.lighteval_vlm import Generation
+    from egobench_tasks.hosts.lighteval_generation import Generation
 
-    before_mb, start_s = peak_mb(), time.perf_counter()
+    before_mb, start_s, start_cpu_s = peak_mb(), time.perf_counter(), time.process_time()
     from egobench_tasks.tasks import TASKS_TABLE
 
     config = next(config for config in TASKS_TABLE if config.name == "egogears:multi")
@@ -122,7 +122,7 @@ def measure(dataset: Path) -> None:
     LightevalTask.load_datasets({"egogears:multi": task})
     docs = task.get_docs()
     print(
-        f"{len(docs)} Docs in {time.perf_counter() - start_s:.2f} s, "
+        f"{len(docs)} Docs in {time.perf_counter() - start_s:.2f} s ({time.process_time() - start_cpu_s:.2f} s of CPU), "
         f"{peak_mb() - before_mb:.0f} MB beyond lighteval's import "
         f"(decoded at 480x270 their frames would take {len(docs) * 64 * FRAME_BYTES / 1e9:.1f} GB)"
     )
