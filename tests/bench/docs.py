@@ -122,7 +122,8 @@ def measure(dataset: Path) -> None:
     LightevalTask.load_datasets({"egogears:multi": task})
     docs = task.get_docs()
     print(
-        f"{len(docs)} Docs in {time.perf_counter() - start_s:.2f} s ({time.process_time() - start_cpu_s:.2f} s of CPU), "
+        f"{len(docs)} Docs in {time.perf_counter() - start_s:.2f} s "
+        f"({time.process_time() - start_cpu_s:.2f} s of CPU), "
         f"{peak_mb() - before_mb:.0f} MB beyond lighteval's import "
         f"(decoded at 480x270 their frames would take {len(docs) * 64 * FRAME_BYTES / 1e9:.1f} GB)"
     )
