@@ -103,7 +103,7 @@ def _where(results: Results, scores: dict[str, pd.DataFrame]) -> Section:
     tables = tuple(
         breakdown_table(results, dimension, scores[dimension.key])
         for dimension in DIMENSIONS
-        if not scores[dimension.key].empty
+        if _divides(scores[dimension.key])
     )
     figures = []
     for config in results.configs:
@@ -117,6 +117,11 @@ def _where(results: Results, scores: dict[str, pd.DataFrame]) -> Section:
             )
         figures += _durations(results, scores["duration"], config)
     return Section("where", "Where runs fail", "", tables, tuple(figures))
+
+
+def _divides(scores: pd.DataFrame) -> bool:
+    """Whether any split has more than one group."""
+    return not scores.empty and scores.groupby("config")["group"].nunique().max() > 1
 
 
 def _durations(results: Results, scores: pd.DataFrame, config: str) -> list[plots.Plot]:

@@ -41,6 +41,9 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
 }
 _WIDTH_IN = 8.0
+_MAX_LEGEND_CHARS = 44
+# What a character of a label takes at the size of slopes' labels, on the wide side.
+_CHAR_IN = 0.075
 # Beyond this many lines nobody tells them apart by style.
 MAX_SERIES = len(_SERIES)
 
@@ -131,7 +134,9 @@ def lines(series: dict[str, pd.DataFrame], x_label: str, log_x: bool = False) ->
 
     x is a number, or a name: names keep their order. At most `MAX_SERIES` series.
     """
-    figure, (axis,) = _new_figure(4.2)
+    # Long names take a line each.
+    legend_columns = 2 if max(map(len, series), default=0) <= _MAX_LEGEND_CHARS else 1
+    figure, (axis,) = _new_figure(3.5 + 0.19 * math.ceil(len(series) / legend_columns))
     names = list(dict.fromkeys(x for points in series.values() for x in points["x"] if isinstance(x, str)))
     place = {name: index for index, name in enumerate(names)}
     for index, (label, points) in enumerate(series.items()):
@@ -152,14 +157,16 @@ def lines(series: dict[str, pd.DataFrame], x_label: str, log_x: bool = False) ->
         axis.minorticks_off()
     axis.set_xlabel(x_label)
     _rate_axis(axis.yaxis, axis, "y")
-    figure.legend(loc="outside lower left", ncols=2)
+    figure.legend(loc="outside lower left", ncols=legend_columns)
     return figure
 
 
 @_styled
 def slopes(rates: pd.DataFrame, low_label: str = "single", high_label: str = "multi") -> Figure:
     """A line a run from its rate on single to its rate on multi, named at both ends."""
-    figure, (axis,) = _new_figure(max(3.5, 0.24 * len(rates) + 1.2))
+    label_in = _CHAR_IN * (max(len(str(run)) for run in rates.index) + 8)
+    width_in = max(_WIDTH_IN, 2 * label_in + 2.5)
+    figure, (axis,) = _new_figure(max(3.5, 0.24 * len(rates) + 1.2), width_in=width_in)
     top = max(0.1, float(rates.to_numpy().max()) * 1.08)
     gap = top / max(14, 1.05 * len(rates))
     left, right = _spread(rates[low_label].tolist(), gap), _spread(rates[high_label].tolist(), gap)
@@ -175,7 +182,8 @@ def slopes(rates: pd.DataFrame, low_label: str = "single", high_label: str = "mu
             axis.text(x + outward, y, text, ha=align, va="center", fontsize=8)
     low = min(0.0, *left, *right)
     axis.set_ylim(low - gap, max(top, *left, *right) + gap)
-    axis.set_xlim(-1.25, 2.25)
+    margin = label_in / (width_in - 2 * label_in)
+    axis.set_xlim(-margin, 1 + margin)
     axis.set_xticks([0, 1], [low_label, high_label])
     axis.set_yticks([])
     axis.spines[:].set_visible(False)
@@ -213,8 +221,10 @@ def _confusion(axis: Axes, run: str, counts: pd.DataFrame) -> None:
     axis.set_title(_wrapped(run, 28), fontsize=8)
 
 
-def _new_figure(height_in: float, rows: int = 1, ratios: Sequence[int] | None = None) -> tuple[Figure, Sequence[Axes]]:
-    figure = Figure(figsize=(_WIDTH_IN, height_in), layout="constrained")
+def _new_figure(
+    height_in: float, rows: int = 1, ratios: Sequence[int] | None = None, width_in: float = _WIDTH_IN
+) -> tuple[Figure, Sequence[Axes]]:
+    figure = Figure(figsize=(width_in, height_in), layout="constrained")
     axes = figure.subplots(rows, 1, squeeze=False, height_ratios=ratios).ravel()
     return figure, list(axes)
 
