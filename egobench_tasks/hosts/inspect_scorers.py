@@ -1,5 +1,6 @@
 """The scores of PROTOCOL 1.3 and 1.4 in Inspect: the functions of the lighteval tasks, in the words of Inspect."""
 
+import math
 from dataclasses import asdict
 from statistics import fmean
 
@@ -30,6 +31,8 @@ def kappa() -> Metric:
     """Chance-normalised accuracy over exact matches; chance is averaged over the same questions."""
 
     def compute(scores: list[SampleScore]) -> float:
+        if not scores:
+            return math.nan
         accuracy = fmean(sample.score.as_float() for sample in scores)
         return scoring.kappa(accuracy, fmean(_chance(sample) for sample in scores))
 

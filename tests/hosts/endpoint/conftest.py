@@ -3,7 +3,10 @@
 import base64
 import io
 import json
+import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import dataclass, field
@@ -27,11 +30,11 @@ class Say:
 
 def completion(content='{"answer": ["A"]}', finish_reason="stop", usage=True, **message):
     """The body of a chat completion."""
-    body = {
-        "choices": [{"message": {"role": "assistant", "content": content, **message}, "finish_reason": finish_reason}]
-    }
+    said = {"role": "assistant", "content": content, **message}
+    choice = {"index": 0, "message": said, "finish_reason": finish_reason}
+    body = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
     if usage:
-        body["usage"] = {"prompt_tokens": 7, "completion_tokens": 3}
+        body["usage"] = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
     return body
 
 
@@ -199,6 +202,115 @@ def ask():
         return {question.question_id: answers.find(question) for question in questions}, unanswered
 
     return run
+
+
+FORKING = """
+import json, os, sys
+from pathlib import Path
+from egobench_tasks.errors import EgobenchError
+from egobench_tasks.hosts.lighteval_endpoint import run_endpoint
+from egobench_tasks.hosts.lighteval_merge import merge_runs
+
+def call(job):
+    os.environ.update(job["environment"])
+    os.chdir(job["folder"])
+    output = os.open("output.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    try:
+        if job["run"] == "merge":
+            return merge_runs([Path(run) for run in job["runs"]], Path(job["out"]))
+        return run_endpoint(Path(job["config"]), job["tasks"], job["arguments"], dry_run=job.get("dry_run", False))
+    except EgobenchError as error:
+        print(f"egobench: {error}", file=sys.stderr)
+        return error.exit_code
+
+for line in sys.stdin:
+    process = os.fork()
+    if process == 0:
+        code = call(json.loads(line))
+        sys.stdout.flush()
+        os._exit(code)
+    print(process, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
+"""
+
+
+class Runs:
+    """Real processes that run and merge, forked from one that has imported lighteval already: seconds saved each."""
+
+    def __init__(self, environment):
+        self._parent = subprocess.Popen(
+            [sys.executable, "-c", FORKING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+        self.folder = None
+        self.environment = {}
+
+    def start(self, **job):
+        """Start a job; returns its process id. `wait` must follow."""
+        job = {"folder": str(self.folder), "environment": self.environment, "arguments": [], **job}
+        self._parent.stdin.write(json.dumps(job) + "\n")
+        self._parent.stdin.flush()
+        return int(self._parent.stdout.readline())
+
+    def wait(self):
+        """The exit code of the job that was started last."""
+        return int(self._parent.stdout.readline())
+
+    def run(self, config, *arguments, tasks="egogears", dry_run=False, **environment):
+        """``egobench run endpoint CONFIG TASKS ARGUMENTS…``: its exit code and what it printed."""
+        return self._finish(
+            run="endpoint", dry_run=dry_run, config=str(config), tasks=tasks, arguments=[str(argument) for argument in arguments],
+            environment={**self.environment, **environment},
+        )  # fmt: skip
+
+    def merge(self, *runs, out):
+        """``egobench merge RUNS… --out OUT``."""
+        return self._finish(run="merge", runs=[str(run) for run in runs], out=str(out))
+
+    def _finish(self, **job):
+        self.start(**job)
+        code = self.wait()
+        path = self.folder / "output.txt"
+        text = path.read_text()
+        path.unlink()
+        return code, text
+
+    def close(self):
+        self._parent.stdin.close()
+        self._parent.wait(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def forking():
+    started = Runs(dict(os.environ))
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def runs(forking, sample_folder, tmp_path):
+    """`Runs` in a folder and with a journal of the test's own, over the sample benchmark."""
+    forking.folder = tmp_path
+    forking.environment = {
+        "EGOGEARS_DATA": str(sample_folder / "egogears"),
+        "EGOBENCH_JOURNAL": str(tmp_path / "journal"),
+        "COLUMNS": "200",
+    }
+    return forking
+
+
+@pytest.fixture
+def config(server, tmp_path):
+    """``config(concurrency=1, …)``: a settings file for the scripted server."""
+
+    def write(**values):
+        path = tmp_path / "endpoint.yaml"
+        settings = {"base_url": server.url, "model": "m", "max_retries": 1, "timeout_s": 20, **values}
+        path.write_text(json.dumps(settings))  # JSON is YAML
+        return path
+
+    return write
 
 
 @pytest.fixture
