@@ -76,27 +76,32 @@ class H264Scanner:
 
     def scan(self, packet: memoryview) -> PacketFacts:
         """See `Scanner.scan`."""
-        kinds, referenced, sets = set(), set(), []
+        picture: tuple[int, bool] | None = None
+        sets: list[bytes] = []
         for unit in nal_units(packet, self.length_bytes):
             kind = unit[0] & 31
             if kind in (_H264_SLICE, _H264_IDR):
-                kinds.add(kind)
-                referenced.add(unit[0] >> 5 != 0)
+                part = kind, unit[0] >> 5 == 0
+                if picture not in (None, part):
+                    raise UnusualBitstream("slices that disagree")
+                picture = part
             elif kind in (_H264_SPS, _H264_PPS):
                 sets.append(bytes(unit))
                 if kind == _H264_SPS:
                     check_h264_sequence(bytes(unit))
             elif kind not in _H264_HARMLESS:
                 raise UnusualBitstream(f"H.264 NAL unit type {kind}")
-        if len(kinds) != 1 or len(referenced) != 1:
-            raise UnusualBitstream("a packet that is not one picture")
-        return PacketFacts(kinds == {_H264_IDR}, referenced == {False}, 0, tuple(sets))
+        if picture is None:
+            raise UnusualBitstream("a packet without a picture")
+        kind, disposable = picture
+        return PacketFacts(kind == _H264_IDR, disposable, 0, tuple(sets))
 
 
 _HEVC_DISPOSABLE = (0, 2, 4)  # TRAIL_N, TSA_N, STSA_N: sub-layer non-reference pictures
 _HEVC_REFERENCED = (1, 3, 5)
 _HEVC_IDR = (19, 20)
 _HEVC_IDR_WITH_LEADING = 19
+_HEVC_PICTURES = (*_HEVC_DISPOSABLE, *_HEVC_REFERENCED, *_HEVC_IDR)
 _HEVC_SETS = (32, 33, 34)
 _HEVC_PPS = 34
 _HEVC_HARMLESS = (35, 38, 39, 40)  # access unit delimiter, filler, supplemental information
@@ -124,25 +129,28 @@ class HevcScanner:
 
     def scan(self, packet: memoryview) -> PacketFacts:
         """See `Scanner.scan`. Leading pictures and other random access points than IDR are unusual."""
-        kinds, layers, sets = set(), set(), []
+        picture: tuple[int, int] | None = None
+        sets: list[bytes] = []
         for unit in nal_units(packet, self.length_bytes):
             kind, layer = unit[0] >> 1 & 63, (unit[0] & 1) << 5 | unit[1] >> 3
             if layer:
                 raise UnusualBitstream("HEVC with several layers")
-            if kind in (*_HEVC_DISPOSABLE, *_HEVC_REFERENCED, *_HEVC_IDR):
-                kinds.add(kind)
-                layers.add((unit[1] & 7) - 1)
+            if kind in _HEVC_PICTURES:
+                part = kind, (unit[1] & 7) - 1
+                if picture not in (None, part):
+                    raise UnusualBitstream("slices that disagree")
+                picture = part
             elif kind in _HEVC_SETS:
                 sets.append(bytes(unit))
                 if kind == _HEVC_PPS:
                     check_hevc_picture_set(bytes(unit))
             elif kind not in _HEVC_HARMLESS:
                 raise UnusualBitstream(f"HEVC NAL unit type {kind}")
-        if len(kinds) != 1 or len(layers) != 1:
-            raise UnusualBitstream("a packet that is not one picture")
-        kind = kinds.pop()
+        if picture is None:
+            raise UnusualBitstream("a packet without a picture")
+        kind, temporal_layer = picture
         leading = kind == _HEVC_IDR_WITH_LEADING
-        return PacketFacts(kind in _HEVC_IDR, kind in _HEVC_DISPOSABLE, layers.pop(), tuple(sets), leading)
+        return PacketFacts(kind in _HEVC_IDR, kind in _HEVC_DISPOSABLE, temporal_layer, tuple(sets), leading)
 
 
 def nal_units(packet: memoryview, length_bytes: int) -> Iterator[memoryview]:

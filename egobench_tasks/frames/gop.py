@@ -14,6 +14,8 @@ from egobench_tasks.frames.plain import ends_early
 from egobench_tasks.frames.select import IndexSelector, RateSelector, Selector
 from egobench_tasks.frames.source import Source, UnusualClip, packets, packets_before
 
+_CHANGES = ("new_extradata", "param_change")
+
 
 @dataclass(frozen=True, slots=True)
 class CodedPicture:
@@ -143,7 +145,7 @@ class GopReader:
             raise UnusualClip("a packet without a time, damaged, or cut by an edit list")
         if packet.dts is not None and packet.dts > packet.pts:
             raise UnusualClip("a picture shown before it is decoded")
-        if packet.has_sidedata("new_extradata") or packet.has_sidedata("param_change"):
+        if any(data.data_type in _CHANGES for data in packet.iter_sidedata()):
             raise UnusualClip("parameters that change")
         facts = self._scanner.scan(memoryview(packet))
         return CodedPicture(packet, packet.pts - self._source.start_ticks, packet.dts, facts)
