@@ -110,7 +110,8 @@ def _where(results: Results, scores: dict[str, pd.DataFrame]) -> Section:
         units = scores["unit"][scores["unit"]["config"] == config]
         if units["group"].nunique() > 1:
             wide = units.pivot(index="run", columns="group", values="exact_set")
-            wide = wide.reindex(index=_present(results, wide.index), columns=list(dict.fromkeys(units["group"])))
+            best_first = best_runs(results, config, len(results.labels))
+            wide = wide.reindex(index=best_first, columns=list(dict.fromkeys(units["group"])))
             alt = f"Exact accuracy of each run on each unit of {config}; the same figures as the table Unit."
             figures.append(
                 plots.to_plot(f"units_{config}", f"Units, {config}", alt, plots.heat_map(wide, f"{config}: exact %"))
@@ -177,11 +178,6 @@ def _against(results: Results) -> Section:
     if len(results.labels) >= 3:
         tables.append(rank_agreement_table(results))
     return Section("against", "Run against run", "", tuple(tables), ())
-
-
-def _present(results: Results, labels: Sequence[str]) -> list[str]:
-    present = set(labels)
-    return [label for label in results.labels if label in present]
 
 
 def _without_empty(section: Section) -> Section:

@@ -4,7 +4,9 @@ from typing import Any
 
 import pandas as pd
 
+from egobench_tasks.open_settings import DEFAULT_SETTING
 from egobench_tasks.report import plots
+from egobench_tasks.report.open_outcomes import Order
 from egobench_tasks.report.open_tables import (
     category_table,
     duration_table,
@@ -14,6 +16,7 @@ from egobench_tasks.report.open_tables import (
     video_gain_table,
 )
 from egobench_tasks.report.section import Section
+from egobench_tasks.report.tables import ORIGIN, PUBLISHED
 
 
 def egotempo_section(outcomes: pd.DataFrame) -> Section:
@@ -36,22 +39,30 @@ def egotempo_section(outcomes: pd.DataFrame) -> Section:
 def _against_input(outcomes: pd.DataFrame, column: str, label: str) -> list[plots.Plot]:
     """Accuracy against the number of frames or the rate, uniform sampling, published curves among them."""
     by_run: dict[str, list[dict[str, Any]]] = {}
+    published: set[str] = set()
     for row in input_rows(outcomes):
-        if row[column] is not None and row["order"] == "uniform" and row["setting"] != "center":
-            name = f"{row['run']} ({row['origin']})" if row["origin"] == "published" else row["run"]
-            by_run.setdefault(name, []).append({"x": row[column], "accuracy": row["average"], **_bounds(row)})
+        if row[column] is None or row["order"] != Order.UNIFORM or row["setting"] == "center":
+            continue
+        name = row["run"]
+        if row[ORIGIN] == PUBLISHED:
+            name = f"{name} (published)"
+            published.add(name)
+        by_run.setdefault(name, []).append({"x": row[column], "accuracy": row["average"], **_bounds(row)})
     series = {run: pd.DataFrame(points) for run, points in by_run.items() if len(points) > 1}
-    if not any("(published)" not in run for run in series):
+    if series.keys() <= published:
         return []
     series = dict(list(series.items())[: plots.MAX_SERIES])
     title = f"EgoTempo: accuracy against {label}"
     alt = f"{title}, uniform sampling; the same figures as the table by frames and by rate."
-    return [plots.to_plot(f"open_{column}", title, alt, plots.lines(series, label, log_x=True))]
+    return [plots.to_plot(f"open_{column}", title, alt, plots.lines(series, label, log_x=True, dashed=published))]
 
 
 def _against_duration(outcomes: pd.DataFrame) -> list[plots.Plot]:
+    """Accuracy by duration under the default setting, or under all where no run has it."""
     rows = duration_table(outcomes).rows
-    if rows.empty or rows["duration"].nunique() < 2:
+    if (rows["setting"] == DEFAULT_SETTING).any():
+        rows = rows[rows["setting"] == DEFAULT_SETTING]
+    if rows["duration"].nunique() < 2:
         return []
     series = {
         f"{run}, {setting}": part.rename(columns={"duration": "x"})

@@ -7,7 +7,7 @@ a font of the machine's, or the date.
 import functools
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,10 +129,11 @@ def heat_map(values: pd.DataFrame, label: str) -> Figure:
 
 
 @_styled
-def lines(series: dict[str, pd.DataFrame], x_label: str, log_x: bool = False) -> Figure:
+def lines(series: dict[str, pd.DataFrame], x_label: str, log_x: bool = False, dashed: Collection[str] = ()) -> Figure:
     """Accuracy along an input. Each series has the columns x, accuracy and, if known, low and high.
 
-    x is a number, or a name: names keep their order. At most `MAX_SERIES` series.
+    x is a number, or a name: names keep their order. At most `MAX_SERIES` series; those in
+    ``dashed`` are other people's.
     """
     # Long names take a line each.
     legend_columns = 2 if max(map(len, series), default=0) <= _MAX_LEGEND_CHARS else 1
@@ -144,7 +145,8 @@ def lines(series: dict[str, pd.DataFrame], x_label: str, log_x: bool = False) ->
         shift = (index - (len(series) - 1) / 2) * 0.06 if names else 0.0
         x = [place[value] + shift if names else float(value) for value in points["x"]]
         colour, marker = _SERIES[index], _MARKERS[index]
-        axis.plot(x, points["accuracy"], color=colour, marker=marker, linewidth=1.4, markersize=5, label=label)
+        style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": "--" if label in dashed else "-"}
+        axis.plot(x, points["accuracy"], **style, linewidth=1.4, markersize=5, label=label)
         if "low" in points:
             low, high = (pd.to_numeric(points[name]) for name in ("low", "high"))  # None where published
             axis.vlines(x, low, high, color=colour, linewidth=1, alpha=0.8)
