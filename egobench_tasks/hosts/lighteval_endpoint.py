@@ -24,7 +24,7 @@ from egobench_tasks.hosts.messages import from_record, is_ours
 from egobench_tasks.hosts.shards import current_shard
 
 
-class EndpointModelConfig(ModelConfig):  # type: ignore[misc]  # lighteval has no types
+class EndpointModelConfig(ModelConfig):
     """What lighteval saves with the results. Holds the name of the key's variable, never the key."""
 
     endpoint: dict[str, Any]

@@ -9,7 +9,7 @@ from egobench_tasks.hosts.journal import Answer
 
 
 @dataclass
-class Generation(ModelResponse):  # type: ignore[misc]  # lighteval has no types
+class Generation(ModelResponse):
     """A response that also says why it ended, in the OpenAI API's words ("stop", "length", …) or ours."""
 
     finish_reason: str = NORMAL_STOP

@@ -60,7 +60,7 @@ class _Found:
     path: Path
 
 
-class MergedModelConfig(ModelConfig, extra="allow"):  # type: ignore[misc, call-arg]  # lighteval has no types
+class MergedModelConfig(ModelConfig, extra="allow"):  # type: ignore[call-arg]  # lighteval has no types
     """The first run's own settings, whichever back end's they are."""
 
 

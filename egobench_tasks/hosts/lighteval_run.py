@@ -23,7 +23,7 @@ class _NoCache:
         pass
 
 
-class AnsweringModel(LightevalModel):  # type: ignore[misc]  # lighteval has no types
+class AnsweringModel(LightevalModel):
     """A lighteval model that answers in words and has no tokenizer of its own."""
 
     def __init__(self, config: ModelConfig) -> None:

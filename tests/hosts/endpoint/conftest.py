@@ -260,9 +260,13 @@ class Runs:
     def run(self, config, *arguments, tasks="egogears", dry_run=False, **environment):
         """``egobench run endpoint CONFIG TASKS ARGUMENTS…``: its exit code and what it printed."""
         return self._finish(
-            run="endpoint", dry_run=dry_run, config=str(config), tasks=tasks, arguments=[str(argument) for argument in arguments],
+            run="endpoint",
+            config=str(config),
+            tasks=tasks,
+            arguments=[str(argument) for argument in arguments],
+            dry_run=dry_run,
             environment={**self.environment, **environment},
-        )  # fmt: skip
+        )
 
     def merge(self, *runs, out):
         """``egobench merge RUNS… --out OUT``."""
