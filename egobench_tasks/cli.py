@@ -1,5 +1,6 @@
 """The `egobench` command: a thin layer over the packages. Heavy imports wait inside the commands."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -101,7 +102,8 @@ def sample(
 def run_transformers(
     context: typer.Context,
     model_args: Annotated[str, typer.Argument(help='As for lighteval: "model_name=…,batch_size=…"')],
-    tasks: Annotated[str, typer.Argument(help="egogears, egogears:single, egogears:multi")],
+    tasks: Annotated[str, typer.Argument(help="egogears, egogears:single, egotempo_f8, …")],
+    shard: Annotated[str | None, typer.Option(metavar="I/N", help="Ask only part I of N (1/4 … 4/4).")] = None,
 ) -> None:
     """Run a transformers model through `lighteval accelerate`; further options go to lighteval.
 
@@ -111,9 +113,89 @@ def run_transformers(
 
     from egobench_tasks.hosts.lighteval_offline import as_task_names, load_only_our_tasks
 
+    _set_shard(shard)
     load_only_our_tasks()
     ours = ["--vision-model", "--custom-tasks", "egobench_tasks.tasks"]
     lighteval(["accelerate", model_args, as_task_names(tasks), *ours, *context.args])
+
+
+@run_app.command("endpoint", context_settings=_PASS_ON)
+def run_endpoint(
+    context: typer.Context,
+    config: Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="The endpoint's settings.")],
+    tasks: Annotated[str, typer.Argument(help="egogears, egotempo_f8, …")],
+    shard: Annotated[str | None, typer.Option(metavar="I/N", help="Ask only part I of N (1/4 … 4/4).")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count questions, images and tokens; ask nothing.")
+    ] = False,
+) -> None:
+    """Ask a model behind an OpenAI-compatible endpoint; further options go to lighteval."""
+    from egobench_tasks.hosts.lighteval_endpoint import run_endpoint as run
+    from egobench_tasks.hosts.lighteval_offline import as_task_names
+
+    _set_shard(shard)
+    raise typer.Exit(run(config, as_task_names(tasks), context.args, dry_run=dry_run))
+
+
+@app.command()
+def merge(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs over shards.")],
+    out: Annotated[Path, typer.Option(help="Where to write the one run that they make.")],
+) -> None:
+    """Make one run of several over parts of the questions, scored over all of them."""
+    from egobench_tasks.hosts.lighteval_merge import merge_runs
+
+    raise typer.Exit(merge_runs(runs, out))
+
+
+@app.command()
+def frames(
+    dataset: Annotated[str, typer.Argument(help="A dataset folder, or ORG/NAME[@REVISION] on the Hub.")],
+    workers: Annotated[int, typer.Option(min=1, help="How many processes decode.")] = 1,
+    spec: Annotated[
+        str | None, typer.Option(help="An EgoTempo setting (f8, fps1) or a spec (uniform,count=8).")
+    ] = None,
+) -> None:
+    """Decode every frame that a dataset's questions will ask for, once, before a run. Goes on where it stopped."""
+    from egobench_tasks.data import parse_location
+    from egobench_tasks.frames.fill import fill_store
+    from egobench_tasks.frames.store import FrameStore
+    from egobench_tasks.hosts.frame_requests import dataset_requests, parse_spec
+
+    location = parse_location(dataset, where="DATASET")
+    report = fill_store(dataset_requests(location, parse_spec(spec) if spec else None), FrameStore(), workers)
+    print(f"{report.decoded} clips decoded, {report.already_there} there already, {len(report.failed)} failed")
+    if report.failed:
+        raise EgobenchError("these clips do not decode:\n" + "\n".join(f"  {error}" for error in report.failed))
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs' --output-dir, journals, or Inspect logs.")],
+    out: Annotated[Path, typer.Option(help="The folder to write into.")] = Path("report"),
+    formats: Annotated[str, typer.Option("--format", help="Any of html, md, csv, json.")] = "html,md,csv,json",
+) -> None:
+    """Tables, figures and one page on runs: where a model fails, and how sure that is."""
+    from egobench_tasks.report.write import Format, write_report
+
+    known = {form.value: form for form in Format}
+    names = [name.strip() for name in formats.split(",")]
+    if unknown := [name for name in names if name not in known]:
+        raise InputError(f"--format: unknown {unknown}; known are {sorted(known)}")
+    for path in write_report(runs, out, [known[name] for name in names]):
+        print(path)
+
+
+@app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="RUN_A")], second: Annotated[Path, typer.Argument(metavar="RUN_B")]
+) -> None:
+    """Two runs over the same questions, side by side: differences with their intervals."""
+    from rich.console import Console
+
+    from egobench_tasks.report.compare import compare_runs
+
+    Console().print(compare_runs(first, second))
 
 
 @app.command()
@@ -177,6 +259,14 @@ def prepare_lighteval() -> None:
     from egobench_tasks.hosts.lighteval_offline import let_plain_lighteval_start
 
     print(f"lighteval starts without a network now: {let_plain_lighteval_start()} is there.")
+
+
+def _set_shard(shard: str | None) -> None:
+    """Tell the tasks which part of the questions this process asks."""
+    if shard is not None:
+        from egobench_tasks.hosts.shards import SHARD_VARIABLE, parse_shard
+
+        os.environ[SHARD_VARIABLE] = str(parse_shard(shard))
 
 
 if __name__ == "__main__":
