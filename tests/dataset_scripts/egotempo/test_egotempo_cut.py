@@ -84,7 +84,10 @@ def test_colours_stay(numbered_video, tmp_path):
 def test_the_same_cut_is_the_same_file(numbered_video, tmp_path):
     for name in ("one.mp4", "two.mp4"):
         cut_clip(numbered_video, 2, 4, tmp_path / name)
-    assert (tmp_path / "one.mp4").read_bytes() == (tmp_path / "two.mp4").read_bytes()
+    data = (tmp_path / "one.mp4").read_bytes()
+    assert data == (tmp_path / "two.mp4").read_bytes()
+    # With mbtree, 10 of 3,000 cuts made side by side differed: too rare to catch here.
+    assert b" mbtree=0 " in data and b" threads=1 " in data
 
 
 def test_a_video_that_gives_no_such_clip_is_named_and_leaves_nothing(numbered_video, tmp_path):
