@@ -10,7 +10,7 @@ DEMO := .demo
 .PHONY: demo test check
 
 test: $(INSTALLED)
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist worksteal
 
 check: $(INSTALLED)
 	$(BIN)/ruff check .
