@@ -71,7 +71,9 @@ def load_rows(location: DatasetLocation, config: str) -> "Dataset":
     from datasets import List, Video, load_dataset
 
     try:
-        rows = load_dataset(location.path, config, revision=location.revision, split=SPLIT)
+        rows = load_dataset(
+            location.path, config, revision=location.revision, split=SPLIT, cache_dir=_cache_of(Path(location.path))
+        )
     except Exception as error:  # datasets raises a dozen types here, from ValueError to HTTP errors
         raise InputError(f"{location}: cannot load config {config!r}: {error}") from error
     references = {"video": Video(decode=False), "videos": List(Video(decode=False))}
@@ -79,6 +81,22 @@ def load_rows(location: DatasetLocation, config: str) -> "Dataset":
         if column in rows.column_names:
             rows = rows.cast_column(column, references[column])
     return rows
+
+
+def _cache_of(folder: Path) -> str | None:
+    """A folder of datasets' cache for this very content; None (its usual place) for the Hub.
+
+    datasets 5.2 does not notice that a local folder's ``metadata.parquet`` has changed, and would go
+    on serving the questions of an earlier build.
+    """
+    from datasets import config
+
+    if not folder.is_dir():
+        return None
+    digest = hashlib.sha256()
+    for path in sorted([*folder.glob("*.md"), *folder.glob("*/metadata.parquet")]):
+        digest.update(path.read_bytes())
+    return str(Path(config.HF_DATASETS_CACHE) / f"egobench-{digest.hexdigest()[:16]}")
 
 
 def fingerprint(rows: Iterable[Mapping[str, Any]]) -> str:

@@ -55,3 +55,16 @@ def test_the_fingerprint_is_of_the_data_and_not_of_where_it_lies():
     assert fingerprint(rows) == fingerprint(moved)
     assert fingerprint(rows) != fingerprint([{**rows[0], "answer": ["B"]}])
     assert fingerprint(rows) != fingerprint(rows * 2)
+
+
+def test_a_dataset_built_anew_in_its_place_is_read_anew(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = a_dataset(tmp_path / "egogears")
+    path = folder / "multi" / "metadata.parquet"
+    for answer in ("A", "B"):
+        pq.write_table(pa.table({"file_name": pa.array([None], pa.string()), "answer": [answer]}), path)
+        card = "---\nconfigs:\n- config_name: multi\n  data_files:\n  - split: test\n    path: multi/*\n---\n"
+        (folder / "README.md").write_text(card)
+        assert load_rows(DatasetLocation(str(folder)), "multi")["answer"] == [answer]
