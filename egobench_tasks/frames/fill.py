@@ -3,10 +3,12 @@
 import multiprocessing
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 
 from tqdm import tqdm
 
+from egobench_tasks.errors import EgobenchError
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.lazy import FrameRequest
 from egobench_tasks.frames.store import FrameStore
@@ -25,7 +27,8 @@ def fill_store(requests: Iterable[FrameRequest], store: FrameStore, workers: int
     """Decode every clip that the store lacks; equal requests count once.
 
     A second run goes on where one was interrupted. A clip that does not decode is listed in the
-    report, in the order of the requests, and stops nothing.
+    report, in the order of the requests, and stops nothing. Raises ``EgobenchError`` where a worker is
+    killed from outside.
     """
     unique = list({(request.sha256, request.spec): request for request in requests}.values())
     missing = [request for request in unique if not store.holds(request.sha256, request.spec)]
@@ -48,6 +51,11 @@ def _outcomes(
         futures = {pool.submit(_fill_one, request, store): request for request in requests}
         for future in as_completed(futures):
             yield futures[future], future.result()
+    except BrokenProcessPool as error:
+        raise EgobenchError(
+            f"{store.root}: a process that fills it was killed, perhaps for want of memory; "
+            "what is finished stays: run it again, with fewer workers"
+        ) from error
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -14,6 +14,8 @@ from egobench_tasks.frames.plain import ends_early
 from egobench_tasks.frames.select import IndexSelector, RateSelector, Selector
 from egobench_tasks.frames.source import Source, UnusualClip, packets, packets_before
 
+# A group is held in memory as it is in the file; recordings with one key frame in all would fill it.
+_MAX_GOP_BYTES = 256 * 2**20
 _CHANGES = ("new_extradata", "param_change")
 
 
@@ -76,7 +78,7 @@ class GopReader:
         _check_closed(key)
         if key.facts.parameter_sets != self._parameter_sets:
             raise UnusualClip("parameter sets that change")
-        pictures = [key]
+        pictures, size_bytes = [key], key.packet.size
         self._next = self._take()
         while self._next is not None and not (self._next.facts.starts_closed_gop or self._next.packet.is_keyframe):
             if self._next.facts.parameter_sets:
@@ -85,6 +87,9 @@ class GopReader:
                 self._next, self._cut_at_window = None, True  # no later picture is shown earlier
                 break
             pictures.append(self._next)
+            size_bytes += self._next.packet.size
+            if size_bytes > _MAX_GOP_BYTES:
+                raise UnusualClip("a group of pictures too large to hold")
             self._next = self._take()
         return self._checked(pictures)
 

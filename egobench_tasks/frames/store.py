@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,33 +135,33 @@ def _serialise(clip: StoredClip, sha256: str, spec: FrameSpec) -> list[bytes]:
             "damage": clip.damage,
             "times_s": clip.times_s,
             "sizes": [len(jpeg) for jpeg in clip.jpegs],
+            "crc32": zlib.crc32(b"".join(clip.jpegs)),
         }
     ).encode()
     return [_MAGIC, len(header).to_bytes(_HEADER_SIZE_BYTES, "big"), header, *clip.jpegs]
 
 
 def _read(entry: Path) -> StoredClip | None:
-    """Return the entry's clip; None where there is none, or one that something else cut short."""
+    """Return the entry's clip; None where there is none, or one that something else has harmed."""
     try:
         data = entry.read_bytes()
-        os.utime(entry)  # used just now: pruned last
     except OSError:
         return None
+    with contextlib.suppress(OSError):  # a store may be read-only
+        os.utime(entry)  # used just now: pruned last
     body = len(_MAGIC) + _HEADER_SIZE_BYTES
     if not data.startswith(_MAGIC) or len(data) < body:
         return None
     header_end = body + int.from_bytes(data[len(_MAGIC) : body], "big")
     try:
         header = json.loads(data[body:header_end])
-    except ValueError:
+        ends = list(itertools.accumulate(header["sizes"], initial=header_end))
+        if ends[-1] != len(data) or header["crc32"] != zlib.crc32(memoryview(data)[header_end:]):
+            return None
+        jpegs = tuple(data[start:end] for start, end in itertools.pairwise(ends))
+        return StoredClip(jpegs, tuple(header["times_s"]), header["asked"], header["damage"], header["libavcodec"])
+    except (ValueError, KeyError, TypeError):
         return None
-    ends = [header_end]
-    for size in header["sizes"]:
-        ends.append(ends[-1] + size)
-    if ends[-1] != len(data):
-        return None
-    jpegs = tuple(data[start:end] for start, end in itertools.pairwise(ends))
-    return StoredClip(jpegs, tuple(header["times_s"]), header["asked"], header["damage"], header["libavcodec"])
 
 
 def _files(folder: Path) -> Iterator[tuple[os.stat_result, Path]]:

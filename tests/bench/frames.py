@@ -167,13 +167,17 @@ def fed_share(path: Path) -> float:
 
 
 def peak_mb(path: Path, spec: FrameSpec) -> float:
-    """The peak memory of a fresh process that decodes the clip, in MB."""
+    """The peak memory of a fresh process that decodes the clip, in MB.
+
+    From /proc (Linux): getrusage would count what the parent had when it forked.
+    """
     code = (
-        "import resource, sys\n"
+        "import re, sys\n"
+        "from pathlib import Path\n"
         "from egobench_tasks.frames.decode import decode_jpegs\n"
         "from egobench_tasks.frames.spec import FrameSpec\n"
         "decode_jpegs(sys.argv[1], FrameSpec.parse(sys.argv[2]))\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+        "print(re.search(r'VmHWM:\\s*(\\d+) kB', Path('/proc/self/status').read_text()).group(1))\n"
     )
     peak_kb = subprocess.run([sys.executable, "-c", code, path, spec.key()], check=True, capture_output=True, text=True)
     return int(peak_kb.stdout) / 1024

@@ -19,6 +19,8 @@ class Case:
     """How to make a clip: ``encode`` is given to the program with a test picture as input, ``again`` with
     the result as input (``before``: options ahead of that input); ``keep`` cuts the file to a part of its bytes.
 
+    ``ahead`` stands before the test picture, ``beside`` after it.
+
     ``selective``: whether the selective decoder takes the clip, or leaves it to plain decoding.
     """
 
@@ -30,6 +32,8 @@ class Case:
     before: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
     keep: float = 1
+    ahead: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 def x264(params: str = "", *more: str, selective: bool = True, **rest) -> Case:
@@ -45,6 +49,7 @@ def copied(*again: str, before: tuple[str, ...] = (), **rest) -> Case:
     return Case((*X264, "-g", "30"), before=before, again=("-c", "copy", *again), **rest)
 
 
+SOUND = ("-f", "lavfi", "-i", "sine=d=4")
 VARIABLE = "setpts='(N+0.4*sin(N))/30/TB+gt(N\\,40)*0.7/TB'"
 CASES = {
     # H.264: what the selective decoder is for
@@ -81,6 +86,9 @@ CASES = {
     "x264 FLV": x264("", suffix=".flv"),
     "x264 start above zero": x264("", "-output_ts_offset", "5.3"),
     "x264 start above zero, MKV": x264("", "-output_ts_offset", "5.3", suffix=".mkv"),
+    "x264 with sound that lasts longer": x264("", beside=SOUND),
+    "x264 with sound that begins first": x264("", beside=SOUND, ahead=("-itsoffset", "0.7")),
+    "x264 with sound, MKV": x264("", beside=SOUND, ahead=("-itsoffset", "0.3"), suffix=".mkv"),
     "x264 parameter sets in band": x264("repeat-headers=1", "-g", "30"),
     "rotated 90": copied(before=("-display_rotation", "90"), selective=True),
     "rotated 180": copied(before=("-display_rotation", "180"), selective=True),
@@ -168,7 +176,8 @@ def make_clip(ffmpeg: Callable[..., bytes], tmp_path_factory: pytest.TempPathFac
         path = folder / f"{list(CASES).index(name):02d}{case.suffix}"
         if path.exists():
             return path
-        ffmpeg("-f", "lavfi", "-i", case.source.format(seconds=case.seconds), "-pix_fmt", "yuv420p", *case.encode, path)
+        picture = ("-f", "lavfi", "-i", case.source.format(seconds=case.seconds))
+        ffmpeg(*case.ahead, *picture, *case.beside, "-pix_fmt", "yuv420p", *case.encode, path)
         if case.again:
             first = path.rename(path.with_stem(f"{path.stem}-first"))
             ffmpeg(*case.before, "-i", first, *case.again, path)
@@ -184,6 +193,12 @@ def make_clip(ffmpeg: Callable[..., bytes], tmp_path_factory: pytest.TempPathFac
 def is_selective(case_name: str) -> bool:
     """Whether the selective decoder takes the clip."""
     return CASES[case_name].selective
+
+
+@pytest.fixture
+def is_whole(case_name: str) -> bool:
+    """Whether the clip was not cut short."""
+    return CASES[case_name].keep == 1
 
 
 @pytest.fixture(scope="session")

@@ -45,7 +45,7 @@ def windowed_specs(draw):
     return FrameSpec(max_width_px=160, **fields)
 
 
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(spec=windowed_specs())
 @pytest.mark.parametrize(
     "name",

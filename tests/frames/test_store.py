@@ -63,8 +63,12 @@ def test_a_key_is_a_hash(sha256, tmp_path):
         FrameStore(tmp_path).get("a.mp4", sha256, SPEC)
 
 
+def flip_middle(data):
+    return data[: len(data) // 2] + bytes([data[len(data) // 2] ^ 1]) + data[len(data) // 2 + 1 :]
+
+
 @pytest.mark.parametrize(
-    "harm", [lambda data: data[:-1], lambda data: data + b"x", lambda data: b"", lambda data: b"\0" * 900]
+    "harm", [lambda data: data[:-1], lambda data: data + b"x", lambda data: b"", lambda data: b"\0" * 900, flip_middle]
 )
 def test_a_harmed_entry_is_made_anew(harm, clip, tmp_path):
     store = FrameStore(tmp_path)
@@ -73,6 +77,17 @@ def test_a_harmed_entry_is_made_anew(harm, clip, tmp_path):
     entry.write_bytes(harm(entry.read_bytes()))
     assert store.get(clip, SHA256, SPEC) == whole
     assert FrameStore(tmp_path).get("gone.mp4", SHA256, SPEC) == whole
+
+
+def test_a_read_only_store_serves_what_it_has(clip, tmp_path, monkeypatch):
+    store = FrameStore(tmp_path)
+    whole = store.get(clip, SHA256, SPEC)
+
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "utime", refuse)
+    assert store.get("gone.mp4", SHA256, SPEC) == whole
 
 
 def test_a_clip_that_does_not_decode_leaves_nothing(tmp_path):
