@@ -15,6 +15,9 @@ from pathlib import Path
 from egobench_tasks.errors import InputError
 from egobench_tasks.questions import ChoiceQuestion
 
+PROMPTS_VARIABLE = "EGOBENCH_PROMPTS"
+"""Names a file of EgoGears templates in place of ours."""
+
 _TEMPLATES = Path(__file__).parent / "templates"
 CHOICE_TEMPLATES = _TEMPLATES / "choice.toml"
 OPEN_CHOICE_TEMPLATES = _TEMPLATES / "open_choice.toml"

@@ -20,11 +20,11 @@ from egobench_tasks.prompts import (
     CHOICE_TEMPLATES,
     OPEN_CHOICE_TEMPLATES,
     OPEN_CHOICE_TEXT_TEMPLATES,
+    PROMPTS_VARIABLE,
     load_choice_templates,
     load_open_templates,
 )
 
-PROMPTS_VARIABLE = "EGOBENCH_PROMPTS"
 CHOICES_VARIABLE = "EGOBENCH_CHOICES"
 
 _CLOSED_SETTINGS = (DEFAULT_SETTING, TEXT_ONLY, "center")

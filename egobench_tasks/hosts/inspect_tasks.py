@@ -21,9 +21,7 @@ from egobench_tasks.hosts.choice import ShownQuestion, show_choice
 from egobench_tasks.hosts.inspect_scorers import choice_scorer
 from egobench_tasks.hosts.inspect_solvers import ask_with_frames, frames_record
 from egobench_tasks.hosts.messages import to_record
-from egobench_tasks.prompts import CHOICE_TEMPLATES, load_choice_templates
-
-_PROMPTS_VARIABLE = "EGOBENCH_PROMPTS"
+from egobench_tasks.prompts import CHOICE_TEMPLATES, PROMPTS_VARIABLE, load_choice_templates
 
 
 @task
@@ -49,7 +47,7 @@ def egogears_multi(frames: int = EGOGEARS.frames_per_question, log_images: bool 
 
 
 def _egogears(config: str, n_frames: int, log_images: bool) -> Task:
-    templates = load_choice_templates(Path(os.environ.get(_PROMPTS_VARIABLE, CHOICE_TEMPLATES)))
+    templates = load_choice_templates(Path(os.environ.get(PROMPTS_VARIABLE, CHOICE_TEMPLATES)))
     rows = load_rows(locate(EGOGEARS), config)
 
     def sample(row: Mapping[str, Any]) -> Sample:
