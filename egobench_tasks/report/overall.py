@@ -12,7 +12,7 @@ from egobench_tasks.report.states import ANSWERED, STATES, TITLES
 from egobench_tasks.report.tables import ORIGIN, PUBLISHED, Column, Kind, Table, table
 from egobench_tasks.scoring import chance_overlap, kappa, wilson_interval
 
-THIS_REPORT = "this report"
+THIS_REPORT = "run"
 
 RUN = Column("run", "Run", Kind.TEXT)
 SPLIT = Column("config", "Split", Kind.TEXT)

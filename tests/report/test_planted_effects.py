@@ -200,7 +200,7 @@ def test_the_drop_is_summed_up_over_configurations_paired_with_themselves(result
     summary = record(drop_summary_table(four_ways), measure="exact, all questions")
     overall = overall_table(results)
     drops = [
-        record(overall, run=run, config="multi", origin="this report")["exact_set"]
+        record(overall, run=run, config="multi", origin="run")["exact_set"]
         - record(overall, run=run, config="single")["exact_set"]
         for run in results.labels
     ]
@@ -211,7 +211,7 @@ def test_the_drop_is_summed_up_over_configurations_paired_with_themselves(result
 
 def test_partial_credit_adds_the_median_of_the_runs_gains(results):
     overall = overall_table(results)
-    gains = sorted(row["jaccard"] - row["exact_set"] for row in records(overall, config="single", origin="this report"))
+    gains = sorted(row["jaccard"] - row["exact_set"] for row in records(overall, config="single", origin="run"))
     assert record(partial_credit_table(results), config="single")["gain"] == pytest.approx((gains[2] + gains[3]) / 2)
 
 

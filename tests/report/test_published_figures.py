@@ -75,7 +75,7 @@ def test_published_rows_stand_beside_the_runs_and_are_marked(rows, split):
     run = memory_run("mine", {"multi": {rows[0]["question_id"]: Said("")}})
     table = overall_table(score_runs([run], lambda _: split))
     assert list(table.rows["run"][1:]) == [row.model for row in published.MULTI_LEADERBOARD]
-    assert list(table.rows["origin"]) == ["this report"] + [PUBLISHED] * 9
+    assert list(table.rows["origin"]) == ["run"] + [PUBLISHED] * 9
 
 
 def test_the_single_split_has_no_published_rows():

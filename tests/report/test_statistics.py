@@ -30,6 +30,7 @@ def test_mcnemar_equals_statsmodels(rescued, destabilised):
         assert mcnemar_exact(rescued, destabilised) == pytest.approx(expected, rel=1e-9)
 
 
+@settings(max_examples=25, deadline=None)
 @given(P_VALUES)
 def test_holm_equals_statsmodels(p_values):
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
