@@ -32,7 +32,7 @@ class Answer:
     """One generation. ``key`` is of everything that shaped it; counts and times are None where a host has none.
 
     ``text`` is what the answer is read from. ``reasoning`` is what the host kept apart from it.
-    ``budget_tokens`` is the most new tokens that the generation could have had.
+    ``budget_tokens`` is the most new tokens that the generation could have had; the context may have held fewer.
     """
 
     key: str

@@ -1,15 +1,16 @@
 """Any vision-language model of transformers, asked by lighteval with labels and frames interleaved."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate.utils import gather_object
+from accelerate.utils import broadcast_object_list, gather_object
 from lighteval.models.model_output import ModelResponse
 from lighteval.models.transformers.vlm_transformers_model import VLMTransformersModel, VLMTransformersModelConfig
 from lighteval.tasks.requests import Doc
@@ -18,8 +19,10 @@ from tqdm import tqdm
 from transformers import BatchFeature
 
 from egobench_tasks.answers import LENGTH_STOP, NORMAL_STOP
+from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.frames.errors import ClipError
+from egobench_tasks.hosts.attempts import ended_by_itself, growing_budgets, next_attempt
 from egobench_tasks.hosts.journal import CLIP_UNREADABLE, Answer, Journal, answer_key, journal_root, question_key
 from egobench_tasks.hosts.lighteval_generation import generation
 from egobench_tasks.hosts.messages import MessagePart, is_ours, message_parts
@@ -58,18 +61,28 @@ class FrameVLM(VLMTransformersModel):
 
     def _answer(self, docs: list[Doc]) -> list[ModelResponse]:
         journal = Journal(journal_root() / answer_key(**self._identity))
-        kept = journal.answers()
-        missing = [doc for doc in docs if self._key(doc) not in kept]
+        # Processes that saw different journals would share out different documents, and wait for each other forever.
+        (kept,) = broadcast_object_list([journal.answers()])
+        n_missing = sum(map(len, self._waiting(docs, kept).values()))
         if self.accelerator.is_main_process:
-            logger.info(
-                f"{len(docs) - len(missing)} answers from the journal {journal.folder}, {len(missing)} to generate"
-            )
-        for answer in self._generate_all(missing, journal):
-            kept[answer.key] = answer
+            logger.info(f"{len(docs) - n_missing} answers from the journal {journal.folder}, {n_missing} to generate")
+        while waiting := self._waiting(docs, kept):
+            budget_tokens = min(waiting)  # all questions are answered once before any is asked for longer answers
+            for answer in self._generate_all(waiting[budget_tokens], budget_tokens, journal):
+                kept[answer.key] = answer
         journal.close()
-        return [generation(kept[self._key(doc)]) for doc in docs]
+        return [generation(self._last_attempt(doc, kept)) for doc in docs]
 
-    def _generate_all(self, docs: list[Doc], journal: Journal) -> Iterator[Answer]:
+    def _waiting(self, docs: list[Doc], kept: Mapping[str, Answer]) -> dict[int, list[Doc]]:
+        """The documents that lack an attempt, by the new tokens it is to have."""
+        waiting: dict[int, list[Doc]] = {}
+        for doc in docs:
+            _, budget_tokens = self._next_attempt(doc, kept)
+            if budget_tokens is not None:
+                waiting.setdefault(budget_tokens, []).append(doc)
+        return waiting
+
+    def _generate_all(self, docs: list[Doc], budget_tokens: int, journal: Journal) -> Iterator[Answer]:
         """Generate over all processes, each its share, and yield every process's answers on each.
 
         Processes meet after every batch: one that runs far ahead would wait at the end for longer
@@ -83,8 +96,9 @@ class FrameVLM(VLMTransformersModel):
         batches = _prefetched(
             self._collate, [share[i * self.batch_size :][: self.batch_size] for i in range(n_batches)]
         )
-        for batch in tqdm(batches, total=n_batches, desc="Answering", unit="batch", disable=self.disable_tqdm):
-            answers = [*self._generate(batch), *self._unreadable(batch)]
+        what = f"Answering in {budget_tokens:,} tokens"
+        for batch in tqdm(batches, total=n_batches, desc=what, unit="batch", disable=self.disable_tqdm):
+            answers = [*self._generate(batch, budget_tokens), *self._unreadable(batch, budget_tokens)]
             for answer in answers:
                 if answer.finish_reason != CLIP_UNREADABLE:  # asked again once the clip can be read
                     journal.append(answer)
@@ -139,7 +153,7 @@ class FrameVLM(VLMTransformersModel):
             )
 
     @torch.inference_mode()
-    def _generate(self, batch: Batch) -> list[Answer]:
+    def _generate(self, batch: Batch, budget_tokens: int) -> list[Answer]:
         if batch.inputs is None:
             return []
         inputs = batch.inputs.to(self.device)
@@ -153,43 +167,65 @@ class FrameVLM(VLMTransformersModel):
             "output_scores": False,
             "return_dict_in_generate": False,
             "do_sample": self.generation_config_dict["temperature"] > 0,
-            "max_new_tokens": min(self._max_new_tokens(batch.docs[0]), self.max_length - n_padded),
+            "max_new_tokens": min(budget_tokens, self.max_length - n_padded),
         }
         generated = self.model.generate(**inputs, **parameters)[:, n_padded:].cpu()
         texts = self.processor.batch_decode(generated, skip_special_tokens=True)
         return [
-            self._answer_of(doc, text, tokens.tolist(), int(mask.sum()))
+            self._answer_of(doc, budget_tokens, text, tokens.tolist(), int(mask.sum()))
             for doc, text, tokens, mask in zip(
                 batch.docs, texts, generated, batch.inputs["attention_mask"], strict=True
             )
         ]
 
-    def _answer_of(self, doc: Doc, text: str, tokens: list[int], n_prompt_tokens: int) -> Answer:
+    def _answer_of(self, doc: Doc, budget_tokens: int, text: str, tokens: list[int], n_prompt_tokens: int) -> Answer:
         stops = [index for index, token in enumerate(tokens) if token in self._stop_ids]
         return self._new_answer(
             doc,
+            budget_tokens,
             text=text,
             finish_reason=NORMAL_STOP if stops else LENGTH_STOP,
             n_prompt_tokens=n_prompt_tokens,
             n_new_tokens=stops[0] + 1 if stops else len(tokens),
         )
 
-    def _unreadable(self, batch: Batch) -> list[Answer]:
+    def _unreadable(self, batch: Batch, budget_tokens: int) -> list[Answer]:
         for doc, error in batch.unreadable:
             logger.error(f"question {doc.specific['question_id']} stays unanswered and scores 0: {error}")
-        return [self._new_answer(doc, text="", finish_reason=CLIP_UNREADABLE) for doc, _ in batch.unreadable]
+        return [
+            self._new_answer(doc, budget_tokens, text="", finish_reason=CLIP_UNREADABLE) for doc, _ in batch.unreadable
+        ]
 
-    def _new_answer(self, doc: Doc, **values: Any) -> Answer:
+    def _new_answer(self, doc: Doc, budget_tokens: int, **values: Any) -> Answer:
         return Answer(
-            key=self._key(doc), question_id=doc.specific["question_id"], task=doc.task_name, prompt=doc.query, **values
+            key=self._key(doc, budget_tokens),
+            question_id=doc.specific["question_id"],
+            task=doc.task_name,
+            prompt=doc.query,
+            budget_tokens=budget_tokens,
+            **values,
         )
 
-    def _key(self, doc: Doc) -> str:
-        return question_key(self._identity, doc.specific["segments"], doc.images, self._max_new_tokens(doc))
+    def _next_attempt(self, doc: Doc, kept: Mapping[str, Answer]) -> tuple[Answer | None, int | None]:
+        return next_attempt(kept, partial(self._key, doc), self._budgets(doc), _is_final)
 
-    def _max_new_tokens(self, doc: Doc) -> int:
-        """What the user set for the model, else the task's budget (PROTOCOL 1.2)."""
-        return self.config.generation_size or self.config.generation_parameters.max_new_tokens or doc.generation_size
+    def _last_attempt(self, doc: Doc, kept: Mapping[str, Answer]) -> Answer:
+        answer, _ = self._next_attempt(doc, kept)
+        assert answer is not None  # nothing is waiting any more
+        return answer
+
+    def _key(self, doc: Doc, budget_tokens: int) -> str:
+        return question_key(self._identity, doc.specific["segments"], doc.images, budget_tokens)
+
+    def _budgets(self, doc: Doc) -> Iterable[int]:
+        """What the user set for the model, and no other; else the task's budget, which grows (PROTOCOL 1.2)."""
+        fixed = self.config.generation_size or self.config.generation_parameters.max_new_tokens
+        return (fixed,) if fixed else growing_budgets(doc.generation_size, EGOGEARS.max_new_tokens_cap)
+
+
+def _is_final(answer: Answer) -> bool:
+    """Whether a larger budget would change nothing: the model ended, or the context was full before the budget."""
+    return ended_by_itself(answer) or (answer.n_new_tokens or 0) < (answer.budget_tokens or 0)
 
 
 def _prefetched(make: Callable[[list[Doc]], Batch], items: Iterable[list[Doc]]) -> Iterator[Batch]:

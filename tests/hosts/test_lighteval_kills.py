@@ -20,10 +20,10 @@ import os, sys
 from egobench_tasks import cli
 from egobench_tasks.hosts import lighteval_vlm
 stock = lighteval_vlm.FrameVLM._generate
-def generate(self, batch):
+def generate(self, batch, budget_tokens):
     with open(os.environ["GENERATED_LOG"], "a") as log:
         log.writelines(f"{doc.task_name} {doc.specific['question_id']}\\n" for doc in batch.docs)
-    return stock(self, batch)
+    return stock(self, batch, budget_tokens)
 lighteval_vlm.FrameVLM._generate = generate
 cli.main()
 """
@@ -34,9 +34,18 @@ def scores_of(folder):
     return json.loads(path.read_text())["results"]
 
 
-def arguments(tiny_llava, out):
-    model = f"model_name={tiny_llava},generation_size=24"
+def arguments(tiny_llava, out, generation_size=24):
+    model = f"model_name={tiny_llava}" + (f",generation_size={generation_size}" if generation_size else "")
     return ["run", "transformers", model, "egogears", "--output-dir", str(out), "--save-details"]
+
+
+def launched(n_processes):
+    """The launcher of several GPUs, kept on the CPU: `--cpu` alone starts one process without MPI."""
+    several = ["--multi_gpu"] if n_processes > 1 else []
+    return [
+        "accelerate", "launch", *several, "--num_processes", n_processes, "--num_machines", 1,
+        "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", 0,
+    ]  # fmt: skip
 
 
 def journalled(folder):
@@ -79,14 +88,41 @@ def test_ten_kills_cost_no_answer_and_change_no_score(sample_folder, tiny_llava,
     assert len(journalled(journal)) == 12
 
 
+# A model that is given few tokens, and twice as many where it needs them.
+GROWING_RUN = """
+import dataclasses
+from egobench_tasks import benchmarks
+benchmarks.EGOGEARS = dataclasses.replace(benchmarks.EGOGEARS, max_new_tokens=8, max_new_tokens_cap=40)
+from egobench_tasks import cli
+cli.main()
+"""
+
+
+def test_two_processes_ask_again_for_what_was_truncated_as_one_does(run_program, sample_folder, tiny_llava, tmp_path):
+    script = tmp_path / "growing.py"
+    script.write_text(GROWING_RUN)
+    environment = {"EGOGEARS_DATA": str(sample_folder / "egogears")}
+    attempts = []
+    for n_processes in (1, 2):
+        out = tmp_path / f"out{n_processes}"
+        run_program(
+            *launched(n_processes), script, *arguments(tiny_llava, out, generation_size=None),
+            EGOBENCH_JOURNAL=str(tmp_path / f"j{n_processes}"), ACCELERATE_USE_CPU="true", **environment,
+        )  # fmt: skip
+        lines = [line for path in (tmp_path / f"j{n_processes}").rglob("*.jsonl") for line in path.open()]
+        answers = [json.loads(line) for line in lines]
+        attempts.append(Counter((a["question_id"], a["budget_tokens"], a["finish_reason"]) for a in answers))
+    assert attempts[0] == attempts[1]
+    assert {budget for _, budget, _ in attempts[0]} == {8, 16, 32, 40}
+    assert scores_of(tmp_path / "out1") == scores_of(tmp_path / "out2")
+
+
 def test_two_processes_score_what_one_does(run_program, sample_folder, tiny_llava, tmp_path):
     environment = {"EGOGEARS_DATA": str(sample_folder / "egogears")}
     one, two = tmp_path / "one", tmp_path / "two"
     run_program("egobench", *arguments(tiny_llava, one), EGOBENCH_JOURNAL=str(tmp_path / "j1"), **environment)
     run_program(
-        # The launcher of several GPUs, kept on the CPU: `--cpu` alone starts one process without MPI.
-        "accelerate", "launch", "--multi_gpu", "--num_processes", 2, "--num_machines", 1, "--mixed_precision", "no",
-        "--dynamo_backend", "no", "--main_process_port", 0, "-m", "egobench_tasks.cli", *arguments(tiny_llava, two),
+        *launched(2), "-m", "egobench_tasks.cli", *arguments(tiny_llava, two),
         EGOBENCH_JOURNAL=str(tmp_path / "j2"), ACCELERATE_USE_CPU="true", **environment,
     )  # fmt: skip
     assert scores_of(one) == scores_of(two)

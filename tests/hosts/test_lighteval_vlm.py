@@ -81,6 +81,82 @@ def test_hitting_the_limit_is_length_and_ending_by_oneself_is_stop(vlm, docs_of)
     assert stopped.finish_reason == NORMAL_STOP
 
 
+def never_stops(model):
+    """The model, generating to its budget whatever it says."""
+    model._stop_ids = [model.tokenizer.pad_token_id]
+    return model
+
+
+def attempts_of(doc):
+    """(budget, new tokens) of the document's attempts in the journal, in the order they were made."""
+    answers = [answer for answer in journalled() if answer.question_id == doc.specific["question_id"]]
+    return [(answer.budget_tokens, answer.n_new_tokens) for answer in answers]
+
+
+@pytest.fixture
+def small_cap(monkeypatch):
+    """Budgets grow to 20 tokens at most."""
+    import dataclasses
+
+    from egobench_tasks.hosts import lighteval_vlm
+
+    monkeypatch.setattr(lighteval_vlm, "EGOGEARS", dataclasses.replace(lighteval_vlm.EGOGEARS, max_new_tokens_cap=20))
+
+
+def test_a_truncated_answer_is_asked_for_again_with_twice_the_budget_up_to_the_cap(vlm, docs_of, small_cap):
+    docs = docs_of("single")[:3]
+    for doc, generation_size in zip(docs, (6, 6, 10), strict=True):
+        doc.generation_size = generation_size
+    responses = never_stops(vlm(generation_size=None, batch_size=2)).greedy_until(docs)
+    assert attempts_of(docs[0]) == attempts_of(docs[1]) == [(6, 6), (12, 12), (20, 20)]
+    assert attempts_of(docs[2]) == [(10, 10), (20, 20)]
+    by_budget = {(answer.question_id, answer.budget_tokens): answer for answer in journalled()}
+    for doc, response in zip(docs, responses, strict=True):
+        last = by_budget[doc.specific["question_id"], 20]
+        assert (response.text, response.finish_reason) == ([last.text], LENGTH_STOP)
+
+
+def test_an_answer_that_ends_by_itself_is_not_asked_for_again(vlm, docs_of, small_cap, count_generations):
+    doc = docs_of("single")[0]
+    doc.generation_size = 6
+    model = vlm(generation_size=None)
+    model._stop_ids = list(range(len(model.tokenizer)))
+    (response,) = model.greedy_until([doc])
+    assert (response.finish_reason, len(count_generations)) == (NORMAL_STOP, 1)
+
+
+@pytest.mark.parametrize(
+    "fixed", [{"generation_size": 6}, {"generation_size": None, "generation_parameters": {"max_new_tokens": 6}}]
+)
+def test_a_budget_that_the_user_set_does_not_grow(vlm, docs_of, small_cap, fixed):
+    doc = docs_of("single")[0]
+    never_stops(vlm(**fixed)).greedy_until([doc])
+    assert attempts_of(doc) == [(6, 6)]
+
+
+def test_a_run_killed_between_two_attempts_makes_the_next_one_only(vlm, docs_of, small_cap, count_generations):
+    doc = docs_of("single")[0]
+    doc.generation_size = 6
+    never_stops(vlm(generation_size=None)).greedy_until([doc])
+    (folder,) = journal_root().iterdir()
+    (file,) = folder.glob("*.jsonl")
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:-1]))
+    count_generations.clear()
+    never_stops(vlm(generation_size=None)).greedy_until([doc])
+    assert (len(lines), len(count_generations)) == (3, 1)
+    assert sorted(attempts_of(doc)) == [(6, 6), (12, 12), (20, 20)]
+
+
+def test_attempts_end_where_the_context_does(vlm, docs_of, small_cap):
+    doc = docs_of("single")[0]
+    doc.generation_size = 6
+    model = never_stops(vlm(generation_size=None))
+    model._max_length = model._collate([doc]).inputs["input_ids"].shape[1] + 9
+    model.greedy_until([doc])
+    assert attempts_of(doc) == [(6, 6), (12, 9)]
+
+
 def test_every_token_that_the_model_ends_turns_with_is_a_stop(vlm):
     model = vlm()
     assert set(model._stop_ids) == {model.eos_token_id, model.tokenizer.convert_tokens_to_ids("Ġ")}
