@@ -45,7 +45,7 @@ class Gop:
         """Return when the pictures are shown, in order of display."""
         return sorted(picture.time for picture in self.pictures)
 
-    def needed_for(self, wanted: "set[int]") -> list[CodedPicture]:
+    def needed_for(self, wanted: set[int]) -> list[CodedPicture]:
         """Return the pictures that those shown at the ``wanted`` times need, themselves included."""
         last = max(index for index, picture in enumerate(self.pictures) if picture.time in wanted)
         candidates = zip(self.pictures[: last + 1], self.disposable, strict=False)
@@ -111,9 +111,12 @@ class GopReader:
             return
         landed = self._move_to(entries[entry].timestamp, lag, not_before=here.dts)
         if isinstance(selector, IndexSelector):
-            selector.skip_to(self._position_of(landed))
-        elif isinstance(selector, RateSelector) and not selector.may_begin_at(landed.time):
-            self._move_to(here.dts, lag, not_before=here.dts)
+            position = self._position_of(landed)
+            if position > selector.next_wanted():
+                raise UnusualClip("the container does not seek to where it says")
+            selector.skip_to(position)
+        elif not selector.may_begin_at(landed.time) and self._move_to(here.dts, lag, here.dts).dts != here.dts:
+            raise UnusualClip("the container does not seek to where it says")
 
     def _move_to(self, dts: int, lag: int, not_before: int) -> CodedPicture:
         """Seek to a key frame and read on to ``not_before``, should the container land earlier."""

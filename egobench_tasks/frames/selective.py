@@ -16,7 +16,7 @@ from av.video.frame import VideoFrame
 
 from egobench_tasks.frames.bitstream import UnusualBitstream
 from egobench_tasks.frames.gop import Gop, GopReader
-from egobench_tasks.frames.select import Selector
+from egobench_tasks.frames.select import IndexSelector, Selector
 from egobench_tasks.frames.source import Source, UnusualClip
 
 Show = Callable[[VideoFrame, int, int], None]
@@ -38,6 +38,8 @@ def decode_selectively(source: Source, selector: Selector, show: Show) -> None:
                 _decode_wanted(source, gop, wanted, show)
             if not selector.done:
                 reader.skip_ahead(selector)
+        if isinstance(selector, IndexSelector) and not selector.done:
+            raise UnusualClip("fewer frames than counted")
     except UnusualBitstream as error:
         raise UnusualClip(str(error)) from error
     except (av.FFmpegError, OSError) as error:
