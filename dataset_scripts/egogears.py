@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar
 
 from dataset_scripts.build_report import BuildReport, ConfigSummary, Dropped, Finding, summarise
+from dataset_scripts.card_tables import contents_table, features_table, statistics_table
 from dataset_scripts.cards import card_template
 from dataset_scripts.clips import CheckedClips, ClipFacts, ClipSource, check_clips
 from dataset_scripts.egogears_findings import (
@@ -25,6 +26,7 @@ from dataset_scripts.egogears_release import (
 )
 from dataset_scripts.egogears_rows import MultiRecord, SingleRecord, read_multi, read_single
 from dataset_scripts.egogears_table import SCHEMAS, evidence_row, multi_row, single_row
+from dataset_scripts.hub_vocabulary import size_category
 from dataset_scripts.videofolder import (
     Link,
     Repository,
@@ -35,6 +37,7 @@ from dataset_scripts.videofolder import (
     journal_file,
     parquet_bytes,
     render_card,
+    tasks_yaml,
     write_repository,
 )
 from egobench_tasks.benchmarks import EGOGEARS
@@ -217,6 +220,8 @@ def _repository(built: Mapping[Split, _Built], report: BuildReport) -> Repositor
     tables = {config: rows for one in built.values() for config, rows in one.tables.items()}
     files = {f"{config}/metadata.parquet": parquet_bytes(rows, SCHEMAS[config]) for config, rows in tables.items()}
     files["README.md"] = _card(tables, report)
+    tasks = tasks_yaml({split: split for split in built})
+    files["eval.yaml"] = render_card(card_template("egogears_eval.yaml"), {"tasks": tasks})
     return Repository(
         builder=EGOGEARS.name,
         configs=report.configs,
@@ -231,17 +236,15 @@ def _card(tables: Mapping[str, Sequence[Mapping[str, Any]]], report: BuildReport
         config: [f"{config}/metadata.parquet", *([] if config == "evidence" else [f"{config}/videos/*"])]
         for config in tables
     }
-    lines = [
-        f"| `{one.name}` | {one.rows} | {one.clips} | {one.clip_bytes / 1e6:.1f} | {one.clip_s / 3600:.2f} |"
-        for one in report.summaries
-    ]
-    rows = sum(one.rows for one in report.summaries)
     values = {
         "configs": configs_yaml(patterns),
-        "size_category": "n<1K" if rows < 1000 else "1K<n<10K",
-        "contents": "\n".join(lines),
+        "size_category": size_category(sum(len(rows) for rows in tables.values())),
+        "contents": contents_table(report.summaries),
+        "features": features_table({config: SCHEMAS[config] for config in tables}),
+        "statistics": statistics_table(report.summaries),
         "dropped": str(len(report.dropped)),
         "licence": EGOGEARS.annotation_licence,
         "paper": EGOGEARS.paper,
+        "eprint": EGOGEARS.paper.removeprefix("arXiv:"),
     }
     return render_card(card_template("egogears.md"), values)

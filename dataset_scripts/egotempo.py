@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from dataset_scripts.build_report import BuildReport, ConfigSummary, Finding, count_findings, summarise
+from dataset_scripts.card_tables import contents_table, features_table, statistics_table
 from dataset_scripts.cards import card_template
 from dataset_scripts.clips import ClipFacts, check_clips
 from dataset_scripts.egotempo_clips import (
@@ -21,6 +22,7 @@ from dataset_scripts.egotempo_clips import (
     remove_cuts,
 )
 from dataset_scripts.egotempo_rows import OpenRecord, Window, distinct_windows, read_annotations
+from dataset_scripts.hub_vocabulary import size_category
 from dataset_scripts.videofolder import (
     Repository,
     StoredClip,
@@ -30,6 +32,7 @@ from dataset_scripts.videofolder import (
     journal_file,
     parquet_bytes,
     render_card,
+    tasks_yaml,
     write_repository,
 )
 from egobench_tasks.benchmarks import EGOTEMPO
@@ -193,10 +196,15 @@ def _repository(
         f"{FOLDER}/{clip_file_name(fact.sha256)}": StoredClip(found[clip_id].source, fact)
         for clip_id, fact in facts.items()
     }
+    tasks = tasks_yaml({EGOTEMPO.name: "default"})
     return Repository(
         builder=EGOTEMPO.name,
         configs=report.configs,
-        files={f"{FOLDER}/metadata.parquet": _table(rows, with_clips=bool(clips)), "README.md": _card(report)},
+        files={
+            f"{FOLDER}/metadata.parquet": _table(rows, with_clips=bool(clips)),
+            "README.md": _card(report),
+            "eval.yaml": render_card(card_template("egotempo_eval.yaml"), {"tasks": tasks}),
+        },
         clips=clips,
         report=report.as_json(),
     )
@@ -218,10 +226,16 @@ def _table(rows: Sequence[Mapping[str, Any]], *, with_clips: bool) -> bytes:
 
 def _card(report: BuildReport) -> bytes:
     (summary,) = report.summaries
+    clips = [f"{FOLDER}/videos/*"] if summary.clips else []
     values = {
-        "configs": configs_yaml({"default": [f"{FOLDER}/metadata.parquet", f"{FOLDER}/videos/*"]}),
+        "configs": configs_yaml({"default": [f"{FOLDER}/metadata.parquet", *clips]}),
+        "size_category": size_category(summary.rows),
+        "contents": contents_table([replace(summary, name="default")]),
+        "features": features_table({"default": SCHEMA}),
+        "statistics": statistics_table([replace(summary, name="default")]),
         "licence": EGOTEMPO.annotation_licence,
         "paper": EGOTEMPO.paper,
+        "eprint": EGOTEMPO.paper.removeprefix("arXiv:"),
         "rows": str(summary.rows),
         "clips_there": str(summary.counts["clips"]["there"]),
         "clips_all": str(sum(summary.counts["clips"].values())),

@@ -101,6 +101,12 @@ def configs_yaml(patterns: Mapping[str, Sequence[str]]) -> str:
     return yaml.safe_dump({"configs": configs}, sort_keys=False).rstrip("\n")
 
 
+def tasks_yaml(configs: Mapping[str, str]) -> str:
+    """Return the ``tasks:`` block of a benchmark's ``eval.yaml``; ``configs`` maps a task's id to its config."""
+    tasks = [{"id": task, "config": config, "split": "test"} for task, config in configs.items()]
+    return yaml.safe_dump({"tasks": tasks}, sort_keys=False).rstrip("\n")
+
+
 def _test_split(paths: Sequence[str]) -> dict[str, Any]:
     return {"split": "test", "path": list(paths)}
 

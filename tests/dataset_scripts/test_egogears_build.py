@@ -142,7 +142,7 @@ def test_a_corrected_release_updates_the_folder(release, out):
     report = build_egogears(release.root, out)
     assert rows(out, "multi")[1]["answer"] == ["D"]
     assert (report.written.clips_stored, report.written.removed) == (0, 0)
-    assert report.written.files_written == 2  # the table, and the report that counts answers
+    assert report.written.files_written == 3  # the table, and the card and the report, which count answers
 
 
 def break_line(release):

@@ -1,0 +1,25 @@
+"""``egobench check``: every fault of a dataset folder that loading, the Hub or a reader would stumble over."""
+
+from pathlib import Path
+
+from dataset_scripts.check_card import card_findings
+from dataset_scripts.check_clips import clip_findings
+from dataset_scripts.check_files import file_findings
+from dataset_scripts.check_finding import Finding, in_order
+from dataset_scripts.check_input import read_dataset_folder
+from dataset_scripts.check_rows import row_findings
+from egobench_tasks.errors import InputError
+
+
+def check_folder(folder: Path) -> list[Finding]:
+    """Return every fault found in a dataset folder, errors first; nothing for a sound one.
+
+    Every clip is hashed and its first frame decoded (`clips.check_clip`). Raises ``InputError`` where there is no
+    such folder.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give one made by `egobench build` or `egobench sample`")
+    dataset, findings = read_dataset_folder(folder)
+    for rules in (file_findings, row_findings, card_findings, clip_findings):
+        findings += rules(dataset)
+    return in_order(findings)
