@@ -84,16 +84,16 @@ def load_rows(location: DatasetLocation, config: str) -> "Dataset":
 
 
 def _cache_of(folder: Path) -> str | None:
-    """A folder of datasets' cache for this very content; None (its usual place) for the Hub.
+    """A folder of datasets' cache for this very folder and content; None (its usual place) for the Hub.
 
-    datasets 5.2 does not notice that a local folder's ``metadata.parquet`` has changed, and would go
-    on serving the questions of an earlier build.
+    datasets 5.2 knows a local folder by its name alone: it would go on serving the questions of an
+    earlier build, or those of another folder of that name.
     """
     from datasets import config
 
     if not folder.is_dir():
         return None
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(str(folder.resolve()).encode())
     for path in sorted([*folder.glob("*.md"), *folder.glob("*/metadata.parquet")]):
         digest.update(path.read_bytes())
     return str(Path(config.HF_DATASETS_CACHE) / f"egobench-{digest.hexdigest()[:16]}")

@@ -1,4 +1,5 @@
 import dataclasses
+import shutil
 
 import pytest
 
@@ -68,3 +69,10 @@ def test_a_dataset_built_anew_in_its_place_is_read_anew(tmp_path):
         card = "---\nconfigs:\n- config_name: multi\n  data_files:\n  - split: test\n    path: multi/*\n---\n"
         (folder / "README.md").write_text(card)
         assert load_rows(DatasetLocation(str(folder)), "multi")["answer"] == [answer]
+
+
+def test_two_folders_of_one_name_are_not_mixed_up(sample_folder, tmp_path):
+    copy = shutil.copytree(sample_folder / "egogears", tmp_path / "egogears")
+    for folder in (sample_folder / "egogears", copy):
+        rows = load_rows(DatasetLocation(str(folder)), "single")
+        assert rows[0]["video"]["path"].startswith(str(folder))
