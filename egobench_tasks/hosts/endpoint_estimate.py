@@ -4,6 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from egobench_tasks.frames.errors import ClipError
+from egobench_tasks.frames.lazy import FrameRequest
+from egobench_tasks.frames.source import open_source
 from egobench_tasks.hosts.endpoint_questions import EndpointQuestion
 from egobench_tasks.hosts.endpoint_settings import EndpointSettings
 from egobench_tasks.prompts import Text
@@ -36,6 +39,8 @@ class Estimate:
     @property
     def n_prompt_tokens(self) -> int | None:
         """Of all questions to ask, text and images; None where an image's share is unknown."""
+        if not self.n_images:
+            return self.n_text_tokens
         if self.tokens_per_image is None:
             return None
         return self.n_text_tokens + self.n_images * self.tokens_per_image
@@ -43,6 +48,8 @@ class Estimate:
     def __str__(self) -> str:
         if self.n_prompt_tokens is None:
             prompt = f"text about {self.n_text_tokens:,}; this server does not say what an image takes"
+        elif not self.n_images:
+            prompt = f"about {self.n_prompt_tokens:,}"
         else:
             prompt = f"about {self.n_prompt_tokens:,}, {self.tokens_per_image:,} an image"
         time = "depends on the server" if self.min_minutes is None else f"{self.min_minutes:,.0f} minutes at least"
@@ -63,7 +70,10 @@ def estimate(
     settings: EndpointSettings,
     tokens_per_image: int | None,
 ) -> Estimate:
-    """Estimate what asking ``missing`` takes. Frames are counted as asked for; none is decoded."""
+    """Estimate what asking ``missing`` takes. Frames are counted as asked for; none is decoded.
+
+    ``tokens_per_image`` is None where the server counts none, or no question has images.
+    """
     n_characters = sum(
         len(segment.text) for question in missing for segment in question.segments if isinstance(segment, Text)
     )
@@ -71,9 +81,21 @@ def estimate(
     return Estimate(
         n_questions=len(questions),
         n_answered=len(questions) - len(missing),
-        n_images=sum(request.spec.count or 1 for question in missing for request in question.frames.requests),
+        n_images=sum(_n_images(request) for question in missing for request in question.frames.requests),
         n_text_tokens=math.ceil(n_characters / CHARACTERS_PER_TOKEN),
         tokens_per_image=tokens_per_image,
         max_new_tokens=sum(settings.first_budget(question.budget_tokens) for question in missing),
         min_minutes=len(missing) / limit if limit else None,
     )
+
+
+def _n_images(request: FrameRequest) -> int:
+    """Frames that a clip is asked for; a rate's number follows from the clip's length, which its header states."""
+    spec = request.spec
+    if spec.rate_fps is None:
+        return spec.count or 1
+    try:
+        with open_source(request.path, spec) as source:
+            return max(1, math.ceil(source.duration_s * spec.rate_fps))
+    except ClipError:  # not there: nothing will be asked
+        return 0

@@ -8,13 +8,14 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tqdm import tqdm
 
-from egobench_tasks.answers import LENGTH_STOP
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.lazy import FrameList
+from egobench_tasks.hosts.attempts import growing_budgets, next_attempt
 from egobench_tasks.hosts.endpoint_client import EndpointClient, RequestFailed
 from egobench_tasks.hosts.endpoint_message import message_content
 from egobench_tasks.hosts.endpoint_reply import Reply
@@ -41,7 +42,7 @@ GIVE_UP_AFTER = 16
 class EndpointQuestion:
     """What a question needs to be asked. ``prompt`` is the message as readable text, for the journal.
 
-    ``budget_tokens``: new tokens that the benchmark gives models that do not reason.
+    ``budget_tokens``: new tokens that its task gives models that do not reason.
     """
 
     question_id: str
@@ -68,8 +69,7 @@ class Unanswered:
 class EndpointAnswers:
     """The answers of one endpoint's model: those in its journal, and those still to be asked for.
 
-    A truncated answer is kept, and followed by another attempt with twice the budget. Each attempt
-    is a journal entry under its own key, so a kill between two attempts loses neither.
+    A truncated answer is kept, and followed by another attempt with twice the budget; see `attempts`.
     """
 
     def __init__(self, settings: EndpointSettings) -> None:
@@ -90,13 +90,13 @@ class EndpointAnswers:
     async def ask(self, questions: Sequence[EndpointQuestion]) -> list[Unanswered]:
         """Ask every question that has no answer yet; return those that still have none.
 
-        The sight check comes first: raises ``EgobenchError`` where the server ignores images.
+        Where any has frames, the sight check comes first: raises ``EgobenchError`` where the server ignores images.
         """
         missing = self.missing(questions)
         if not missing:
             return []
         async with EndpointClient(self._settings) as client:
-            if any(question.frames.requests for question in missing):
+            if shows_images(missing):
                 await check_sight(client, self._settings.image_detail)
             try:
                 return await self._ask_all(client, missing)
@@ -141,17 +141,17 @@ class EndpointAnswers:
 
     def _next_attempt(self, question: EndpointQuestion) -> tuple[Answer | None, int | None]:
         """The last attempt so far, and the budget of the next one, None where there is none to come."""
-        last: Answer | None = None
-        budget_tokens = self._settings.first_budget(question.budget_tokens)
-        while (kept := self._kept.get(self._key(question, budget_tokens))) is not None:
-            last = kept
-            if kept.finish_reason != LENGTH_STOP or budget_tokens >= self._settings.max_tokens_cap:
-                return last, None
-            budget_tokens = min(2 * budget_tokens, self._settings.max_tokens_cap)
-        return last, budget_tokens
+        first_tokens = self._settings.first_budget(question.budget_tokens)
+        budgets = growing_budgets(first_tokens, self._settings.max_tokens_cap)
+        return next_attempt(self._kept, partial(self._key, question), budgets)
 
     def _key(self, question: EndpointQuestion, budget_tokens: int) -> str:
         return question_key(self._identity, to_record(question.segments), question.frames, budget_tokens)
+
+
+def shows_images(questions: Sequence[EndpointQuestion]) -> bool:
+    """Whether any of the questions has frames: words alone need no server that sees."""
+    return any(question.frames.requests for question in questions)
 
 
 def _answer(question: EndpointQuestion, key: str, reply: Reply, latency_s: float, budget_tokens: int) -> Answer:
@@ -177,7 +177,8 @@ async def _in_parallel(
 ) -> list[Unanswered]:
     """Run ``ask_one`` on all questions, and return those that stayed unanswered, in their order.
 
-    Gives up once too many in a row have failed; the rest then stay unanswered for that reason.
+    Gives up once too many requests in a row have failed; the rest then stay unanswered for that reason.
+    A clip that cannot be read says nothing of the server: EgoTempo's users may lack any number of clips.
     """
     give_up_after = max(GIVE_UP_AFTER, concurrency)
     why = f"not asked: {give_up_after} questions in a row had failed before"
@@ -190,8 +191,11 @@ async def _in_parallel(
     async def work() -> None:
         nonlocal failed_in_a_row
         for index, question in waiting:  # shared by all workers: each question goes to one of them
-            outcomes[index] = await ask_one(question)
-            failed_in_a_row = failed_in_a_row + 1 if outcomes[index] is not None else 0
+            outcomes[index] = outcome = await ask_one(question)
+            if outcome is None:
+                failed_in_a_row = 0
+            elif outcome.finish_reason == REQUEST_FAILED:
+                failed_in_a_row += 1
             if failed_in_a_row >= give_up_after:
                 return
 

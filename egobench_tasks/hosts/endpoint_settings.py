@@ -55,8 +55,8 @@ class EndpointSettings:
     timeout_s: seconds for one request, from its start to its last byte.
     max_retries: repeats of a request after a timeout, a lost connection, a 429, a 5xx or a reply that is none.
     temperature: None leaves it out, for servers that refuse it.
-    max_tokens: new tokens of the first attempt; None for the benchmark's own figure (PROTOCOL 1.2:
-        2,048, or 16,384 with ``thinking: on``).
+    max_tokens: new tokens of the first attempt; None for the task's own figure (PROTOCOL 1.2: 2,048;
+        512 for open answers), or 16,384 with ``thinking: on``.
     max_tokens_cap: a truncated answer is asked for again with twice the budget, up to this.
     max_tokens_field: see `TokensField`.
     thinking, image_detail: see `Thinking`, `ImageDetail`.
@@ -113,9 +113,9 @@ class EndpointSettings:
         body = self.request_fields(budget_tokens=0)
         return {"endpoint": body, "image_detail": self.image_detail.value}
 
-    def first_budget(self, benchmark_budget: int) -> int:
-        """New tokens of a question's first attempt, where its benchmark gives direct models ``benchmark_budget``."""
-        default = EGOGEARS.max_new_tokens_reasoning if self.thinking is Thinking.ON else benchmark_budget
+    def first_budget(self, task_budget: int) -> int:
+        """New tokens of a question's first attempt, where its task gives direct models ``task_budget``."""
+        default = EGOGEARS.max_new_tokens_reasoning if self.thinking is Thinking.ON else task_budget
         return min(self.max_tokens or default, self.max_tokens_cap)
 
     def api_key(self, environ: Mapping[str, str] = os.environ) -> str:

@@ -15,7 +15,7 @@ from lighteval.tasks.requests import Doc
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.endpoint_client import EndpointClient
 from egobench_tasks.hosts.endpoint_estimate import Estimate, estimate
-from egobench_tasks.hosts.endpoint_questions import EndpointAnswers, EndpointQuestion, Unanswered
+from egobench_tasks.hosts.endpoint_questions import EndpointAnswers, EndpointQuestion, Unanswered, shows_images
 from egobench_tasks.hosts.endpoint_settings import EndpointSettings, load_endpoint_settings
 from egobench_tasks.hosts.endpoint_sight import check_sight
 from egobench_tasks.hosts.lighteval_generation import generation, no_generation
@@ -70,7 +70,7 @@ def run_endpoint(config: Path, tasks: str, lighteval_arguments: Sequence[str] = 
         config: the endpoint's settings, see `endpoint_settings.EndpointSettings`.
         tasks: as for lighteval: ``egogears``, ``egogears:single``, …
         lighteval_arguments: lighteval's own options, ``--output-dir DIR --save-details …``.
-        dry_run: say how much is to be asked, and ask nothing but the sight check's tiny question.
+        dry_run: say how much is to be asked, and ask nothing but the sight check's tiny question, if that.
 
     Returns the exit code: 1 where questions stayed unanswered, else 0. Raises ``InputError`` for
     settings, tasks or options that cannot be used, ``EgobenchError`` where the server ignores images.
@@ -93,7 +93,10 @@ def run_endpoint(config: Path, tasks: str, lighteval_arguments: Sequence[str] = 
 
 
 def endpoint_question(doc: Doc) -> EndpointQuestion:
-    """What an endpoint needs of a document. Raises ``InputError`` for one of another benchmark."""
+    """What an endpoint needs of a document of any task of ours: its frames, if it has any, are still references.
+
+    Raises ``InputError`` for a document of another benchmark.
+    """
     if not is_ours(doc):
         raise InputError(f"{doc.task_name}: `egobench run endpoint` asks egobench's own tasks only")
     return EndpointQuestion(
@@ -109,7 +112,8 @@ def endpoint_question(doc: Doc) -> EndpointQuestion:
 def _estimate(pipeline: Pipeline, settings: EndpointSettings) -> Estimate:
     questions = [endpoint_question(doc) for docs in pipeline.documents_dict.values() for doc in docs]
     missing = EndpointAnswers(settings).missing(questions)
-    return estimate(questions, missing, settings, asyncio.run(_tokens_per_image(settings)))
+    tokens_per_image = asyncio.run(_tokens_per_image(settings)) if shows_images(missing) else None
+    return estimate(questions, missing, settings, tokens_per_image)
 
 
 async def _tokens_per_image(settings: EndpointSettings) -> int | None:
