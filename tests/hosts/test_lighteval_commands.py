@@ -55,6 +55,25 @@ def test_lighteval_accelerate_runs_both_tasks_from_any_folder(run_program, sampl
     assert all(len(row["doc"]["images"]) == row["doc"]["specific"]["n_clips"] for row in details)
 
 
+def test_plain_lighteval_and_egobench_run_give_the_same_answers(run_program, sample_folder, tiny_llava, tmp_path):
+    options = ["--max-samples", 2, "--save-details", "--output-dir"]
+    model, data = f"model_name={tiny_llava},generation_size=8", {"EGOGEARS_DATA": str(sample_folder / "egogears")}
+    plain = ["lighteval", "accelerate", model, "egogears", "--vision-model", *OURS, *options, tmp_path / "plain"]
+    ours = ["egobench", "run", "transformers", model, "egogears", *options, tmp_path / "ours"]
+    run_program(*plain, EGOBENCH_JOURNAL=str(tmp_path / "plain-journal"), **data)
+    run_program(*ours, EGOBENCH_JOURNAL=str(tmp_path / "our-journal"), **data)
+    assert results_of(tmp_path / "plain")["results"] == results_of(tmp_path / "ours")["results"]
+    answers = [
+        [
+            (row["doc"]["specific"]["question_id"], row["model_response"]["text"])
+            for row in details_of(tmp_path / folder)
+        ]
+        for folder in ("plain", "ours")
+    ]
+    assert answers[0] == answers[1]
+    assert len(answers[0]) == 4
+
+
 def test_the_oracle_answers_everything_and_finds_the_dataset_in_the_working_directory(
     run_program, sample_folder, tmp_path
 ):
