@@ -17,15 +17,21 @@ if TYPE_CHECKING:
 
 SPLIT = "test"
 _HUB_ID = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>\S+))?")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 _VIDEO_COLUMNS = ("video", "videos")
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetLocation:
-    """A folder made by `egobench build`, or a Hub repository at a revision."""
+    """A folder made by `egobench build` (an absolute path), or a Hub repository at a revision (see `pin`)."""
 
     path: str
     revision: str | None = None
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether the dataset is a folder on this machine."""
+        return Path(self.path).is_absolute()
 
     def __str__(self) -> str:
         return f"{self.path}@{self.revision}" if self.revision else self.path
@@ -63,10 +69,30 @@ def parse_location(value: str, *, where: str) -> DatasetLocation:
     return DatasetLocation(match["repo"], match["revision"])
 
 
+def pin(location: DatasetLocation) -> DatasetLocation:
+    """Return a Hub location at the commit that its branch or tag names; a folder as it is.
+
+    Branches and tags can move, and a result must say which data it is of. Without a network this is the commit that
+    the revision named when it was last loaded. Raises ``InputError`` where there is no such repository or revision.
+    """
+    if location.is_folder:
+        return location
+    from huggingface_hub import hf_hub_download
+
+    try:
+        card = hf_hub_download(location.path, "README.md", repo_type="dataset", revision=location.revision)
+    except Exception as error:  # huggingface_hub raises half a dozen types here, the OSErrors of a bare socket too
+        raise InputError(
+            f"{location}: not found on the Hub, nor in its cache here. Check the id and the revision, your access to "
+            f"it (`hf auth login`), and the network: {error}"
+        ) from error
+    return DatasetLocation(location.path, Path(card).parent.name)  # the cache keeps a commit's files in its own folder
+
+
 def load_rows(location: DatasetLocation, config: str) -> "Dataset":
     """Load one config's test split; Video columns stay references, so that a row costs no decoding.
 
-    Raises ``InputError`` where the dataset has no such config or cannot be loaded.
+    Give a Hub location pinned (`pin`). Raises ``InputError`` where the dataset has no such config or cannot be loaded.
     """
     from datasets import List, Video, load_dataset
 
@@ -76,11 +102,25 @@ def load_rows(location: DatasetLocation, config: str) -> "Dataset":
         )
     except Exception as error:  # datasets raises a dozen types here, from ValueError to HTTP errors
         raise InputError(f"{location}: cannot load config {config!r}: {error}") from error
+    _check_commit(rows, location)
     references = {"video": Video(decode=False), "videos": List(Video(decode=False))}
     for column in _VIDEO_COLUMNS:
         if column in rows.column_names:
             rows = rows.cast_column(column, references[column])
     return rows
+
+
+def _check_commit(rows: "Dataset", location: DatasetLocation) -> None:
+    """Without a network datasets 5.2 serves whichever commit it loaded last, and says so in a log line only."""
+    if location.is_folder or not _COMMIT.fullmatch(location.revision or ""):
+        return
+    for file in rows.cache_files:
+        commit = Path(file["filename"]).parent.name
+        if commit != location.revision:
+            raise InputError(
+                f"{location}: without a network `datasets` has only the commit it loaded last, {commit}; "
+                "name that one, or run with a network"
+            )
 
 
 def _cache_of(folder: Path) -> str | None:

@@ -17,7 +17,7 @@ from lighteval.tasks.lighteval_task import LightevalTask
 from lighteval.tasks.prompt_manager import PromptManager
 from lighteval.tasks.requests import Doc
 
-from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate
+from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate, pin
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.hosts.lighteval_docs import RowPrompt
 from egobench_tasks.hosts.messages import is_ours
@@ -58,7 +58,7 @@ def _hook_dataset_loading() -> None:
             return stock(task)
         with usage_errors():
             prompt.prepare()
-            location = locate(prompt.benchmark)
+            location = pin(locate(prompt.benchmark))
             rows = prompt.select(load_rows(location, task.config.hf_subset))
             chosen = _shard(task, rows)
         prompt.set_dataset(fingerprint(rows))

@@ -113,6 +113,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers one request; ``self.server.hub`` is the state."""
 
     protocol_version = "HTTP/1.1"
+    wbufsize = 1 << 16  # headers and body leave together: else the client's delayed ACK costs 40 ms a request
     hub: Hub
 
     def log_message(self, *arguments: object) -> None:
@@ -339,6 +340,7 @@ def hub_environment(hub, tmp_path) -> dict[str, str]:
         "HF_TOKEN": TOKEN,
         "HF_HUB_DISABLE_XET": "1",
         "HF_HUB_DISABLE_TELEMETRY": "1",
+        "USE_TORCH": "0",  # datasets would import it for a streamed row: seconds for each process
         "PYTHONPATH": str(Path(__file__).parents[3]),
     }
 
@@ -366,6 +368,22 @@ def hub_python(hub_environment):
         return subprocess.run(
             command, env={**hub_environment, **environment}, capture_output=True, text=True, timeout=300, check=False
         )
+
+    return run
+
+
+@pytest.fixture
+def hub_program(hub_environment, tmp_path):
+    """``hub_program("egobench", …, **environment)``: a program of this environment that knows this Hub."""
+
+    def run(program: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess:
+        command = [str(Path(sys.executable).parent / program), *map(str, arguments)]
+        settings = {**hub_environment, "USE_TORCH": "1", **environment}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=500, check=False
+        )
+        assert done.returncode == 0, done.stderr[-6000:]
+        return done
 
     return run
 
