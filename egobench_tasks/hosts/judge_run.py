@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from egobench_tasks.answers import NORMAL_STOP, open_answer
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import write_atomically
+from egobench_tasks.hosts.open import judge_item
 from egobench_tasks.judge.client import judge
 from egobench_tasks.judge.prompt import JudgeItem, prompt_fingerprint
 from egobench_tasks.judge.settings import JudgeSettings
@@ -121,8 +122,7 @@ def _answers(task: str, path: Path) -> Iterator[SavedAnswer]:
 
 def _item(facts: Mapping[str, Any], response: Mapping[str, Any]) -> JudgeItem | None:
     text = response["text"][0] if response["text"] else ""
-    answer = open_answer(text, response.get("finish_reason") or NORMAL_STOP)
-    return None if answer is None else JudgeItem(facts["question_id"], facts["question"], facts["answer"], answer)
+    return judge_item(facts, open_answer(text, response.get("finish_reason") or NORMAL_STOP))
 
 
 def _saved(metric: Mapping[str, Any]) -> Verdict | None:

@@ -14,14 +14,19 @@ from egobench_tasks.hosts.choice import ShownQuestion, show_choice
 from egobench_tasks.hosts.lighteval_judge import check_judge, judge_metrics
 from egobench_tasks.hosts.lighteval_metrics import CHOICE_METRICS, OPEN_METRICS
 from egobench_tasks.hosts.messages import to_record
-from egobench_tasks.hosts.open import OpenChoices, show_open, show_open_choice
+from egobench_tasks.hosts.open import (
+    OPEN_ANSWER_TOKENS,
+    OPEN_CONFIG,
+    OpenChoices,
+    category_slug,
+    rows_of_category,
+    show_open,
+    show_open_choice,
+)
 from egobench_tasks.prompts import ChoiceTemplates, OpenTemplates
 
 if TYPE_CHECKING:
     from datasets import Dataset
-
-OPEN_CONFIG = "default"
-OPEN_ANSWER_TOKENS = 512
 
 
 class RowPrompt(ABC):
@@ -97,7 +102,7 @@ class CategoryPrompt(RowPrompt):
 
     def select(self, rows: "Dataset") -> "Dataset":
         """Return the category's rows."""
-        return rows.select([index for index, name in enumerate(rows["category"]) if name == self.category])
+        return rows_of_category(rows, self.category)
 
     @property
     def needs_clips(self) -> bool:
@@ -179,11 +184,6 @@ def open_choice_task(
     """Return the task ``NAME:CATEGORY`` of EgoTempo's closed form."""
     prompt = OpenChoicePrompt(category, spec, templates, choices)
     return _task(f"{name}:{category_slug(category)}", OPEN_CONFIG, prompt, [CHOICE_METRICS], EGOGEARS.max_new_tokens)
-
-
-def category_slug(category: str) -> str:
-    """A category as part of a task's name: ``counting_actions``."""
-    return category.replace(" ", "_").replace("-", "_")
 
 
 def _task(name: str, config: str, prompt: RowPrompt, metrics: list[Any], n_tokens: int) -> LightevalTaskConfig:

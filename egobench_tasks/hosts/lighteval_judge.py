@@ -14,6 +14,7 @@ from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc, SamplingMethod
 
 from egobench_tasks.hosts.lighteval_metrics import prediction
+from egobench_tasks.hosts.open import HOW_TO_CONFIGURE_A_JUDGE, judge_item
 from egobench_tasks.judge.client import judge
 from egobench_tasks.judge.prompt import JudgeItem, prompt_fingerprint
 from egobench_tasks.judge.settings import JudgeSettings, load_settings
@@ -23,8 +24,6 @@ from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
 
 logger = logging.getLogger(__name__)
 
-HOW_TO_CONFIGURE = "set EGOBENCH_JUDGE_BASE_URL and EGOBENCH_JUDGE_MODEL"
-
 
 def check_judge() -> JudgeSettings | None:
     """Return the judge that is configured; say so where there is none. Raises ``InputError`` for a wrong setting.
@@ -33,7 +32,7 @@ def check_judge() -> JudgeSettings | None:
     """
     settings = load_settings()
     if settings is None:
-        logger.warning(f"no judge is configured: answers are saved without verdicts; {HOW_TO_CONFIGURE}")
+        logger.warning(f"no judge is configured: answers are saved without verdicts; {HOW_TO_CONFIGURE_A_JUDGE}")
     return settings
 
 
@@ -46,7 +45,7 @@ class TaskJudge:
 
     def judgements(self, docs: Sequence[Doc], responses: Sequence[ModelResponse]) -> list[Judgement]:
         """Return one judgement a document; answers are judged on the first call for them."""
-        items = [judge_item(doc, response) for doc, response in zip(docs, responses, strict=True)]
+        items = [judge_item(doc.specific, prediction(response)) for doc, response in zip(docs, responses, strict=True)]
         if items != self._items:
             self._items, self._judgements = items, judge_answers(items, load_settings())
             summary = summarise(self._judgements)
@@ -55,19 +54,12 @@ class TaskJudge:
         return self._judgements
 
 
-def judge_item(doc: Doc, response: ModelResponse) -> JudgeItem | None:
-    """What a judge is asked of one response; None where the model did not answer."""
-    answer, facts = prediction(response), doc.specific
-    return None if answer is None else JudgeItem(facts["question_id"], facts["question"], facts["answer"], answer)
-
-
 def judge_answers(items: Sequence[JudgeItem | None], settings: JudgeSettings | None) -> list[Judgement]:
-    """Judge what was answered; without a judge, no answer has a verdict."""
-    asked = [item for item in items if item is not None]
+    """Judge what was answered; without a judge nothing has a verdict, and there is no rate of any kind."""
     if settings is None:
-        given = iter([Judgement(None, NoVerdict.NOT_ASKED, "")] * len(asked))
-    else:
-        given = iter(judge(asked, settings, VerdictStore(default_store_path())))
+        return [Judgement(None, NoVerdict.NOT_ASKED, "")] * len(items)
+    asked = [item for item in items if item is not None]
+    given = iter(judge(asked, settings, VerdictStore(default_store_path())))
     return [UNANSWERED if item is None else next(given) for item in items]
 
 
@@ -128,4 +120,4 @@ def _mean_of_judged(values: Sequence[float]) -> float:
 
 
 def _how_to_complete(incomplete: bool) -> str:
-    return f"; complete it with: egobench judge OUTPUT_DIR ({HOW_TO_CONFIGURE})" if incomplete else ""
+    return f"; complete it with: egobench judge OUTPUT_DIR ({HOW_TO_CONFIGURE_A_JUDGE})" if incomplete else ""

@@ -16,7 +16,7 @@ from lighteval.tasks.requests import Doc, SamplingMethod
 from egobench_tasks import scoring
 from egobench_tasks.answers import NORMAL_STOP, open_answer
 from egobench_tasks.hosts.choice import score_text
-from egobench_tasks.open_answers import exact_match, token_f1
+from egobench_tasks.hosts.open import offline_scores
 
 
 class ChoiceScores(SampleLevelComputation):
@@ -33,10 +33,7 @@ class OpenScores(SampleLevelComputation):
 
     def compute(self, doc: Doc, model_response: ModelResponse, **kwargs: Any) -> dict[str, float]:
         """Return ``exact_match``, ``token_f1`` and ``answered`` of one question."""
-        answer, gold = prediction(model_response), doc.specific["answer"]
-        if answer is None:
-            return dict.fromkeys(_OPEN_AGGREGATES, 0.0)
-        return {"exact_match": exact_match(answer, gold), "token_f1": token_f1(answer, gold), "answered": 1.0}
+        return offline_scores(prediction(model_response), doc.specific["answer"])
 
 
 def prediction(response: ModelResponse) -> str | None:

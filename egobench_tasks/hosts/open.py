@@ -1,19 +1,29 @@
-"""An EgoTempo question as every host shows it: open, or with its gold answer among three wrong ones."""
+"""An EgoTempo question as every host shows and scores it: open, or with its gold answer among three wrong ones."""
 
 import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.errors import InputError
 from egobench_tasks.frames.lazy import FrameList, FrameRequest
 from egobench_tasks.frames.spec import FrameSpec
 from egobench_tasks.hosts.choice import ShownQuestion, readable
+from egobench_tasks.judge.prompt import JudgeItem
+from egobench_tasks.open_answers import exact_match, token_f1
 from egobench_tasks.options import shuffle_options
 from egobench_tasks.prompts import ChoiceTemplates, ClipFrames, OpenTemplates, Segment, choice_segments, open_segments
 from egobench_tasks.questions import ChoiceQuestion, Clip, OpenQuestion, open_question
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+OPEN_CONFIG = "default"
+OPEN_ANSWER_TOKENS = 512
+HOW_TO_CONFIGURE_A_JUDGE = "set EGOBENCH_JUDGE_BASE_URL and EGOBENCH_JUDGE_MODEL"
 
 N_WRONG = 3
 NO_CLIP = Clip("(the dataset holds no clip for this question)", 0.0, "0" * 64)
@@ -118,3 +128,33 @@ def windowed(spec: FrameSpec, window_s: tuple[float, float] | None) -> FrameSpec
     if window_s is None:
         return spec
     return replace(spec, start_s=window_s[0], end_s=window_s[1])
+
+
+def category_slug(category: str) -> str:
+    """A category as part of a task's name: ``counting_actions``."""
+    return category.replace(" ", "_").replace("-", "_")
+
+
+def find_category(name: str) -> str:
+    """Return the category of a name, the dataset's own or its `category_slug`. Raises ``InputError`` for any other."""
+    for category in EGOTEMPO.category_codes:
+        if name in (category, category_slug(category)):
+            return category
+    raise InputError(f"no category {name!r}; there are {', '.join(map(category_slug, EGOTEMPO.category_codes))}")
+
+
+def rows_of_category(rows: "Dataset", category: str) -> "Dataset":
+    """Return the rows of one category."""
+    return rows.select([index for index, name in enumerate(rows["category"]) if name == category])
+
+
+def offline_scores(answer: str | None, gold: str) -> dict[str, float]:
+    """Return ``exact_match``, ``token_f1`` and ``answered`` in [0, 1]: what needs no judge. No answer scores 0."""
+    if answer is None:
+        return {"exact_match": 0.0, "token_f1": 0.0, "answered": 0.0}
+    return {"exact_match": exact_match(answer, gold), "token_f1": token_f1(answer, gold), "answered": 1.0}
+
+
+def judge_item(facts: Mapping[str, Any], answer: str | None) -> JudgeItem | None:
+    """What a judge is asked of an answer (`ShownOpenQuestion.facts`); None where the model did not answer."""
+    return None if answer is None else JudgeItem(facts["question_id"], facts["question"], facts["answer"], answer)

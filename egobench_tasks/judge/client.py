@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # A server that failed for so many items in a row, each tried again max_retries times, is down or
 # misconfigured; trying all others too would take hours of timeouts.
 GIVE_UP_AFTER = 16
-_SERVER_FAILURES = frozenset(
+SERVER_FAILURES = frozenset(
     {NoVerdict.TIMEOUT, NoVerdict.CONNECTION, NoVerdict.RATE_LIMITED, NoVerdict.SERVER_ERROR, NoVerdict.REFUSED}
 )
 _NO_KEY = "none"
@@ -74,14 +74,16 @@ async def _ask_all(items: Sequence[JudgeItem], settings: JudgeSettings, store: V
             judgement = _without_key(await _ask(client, settings, item), key)
             store.append(item, settings.model, judgement)
             progress.update()
-            failures_in_a_row = failures_in_a_row + 1 if judgement.failure in _SERVER_FAILURES else 0
+            failures_in_a_row = failures_in_a_row + 1 if judgement.failure in SERVER_FAILURES else 0
             if failures_in_a_row >= GIVE_UP_AFTER:
                 return
 
     client = openai.AsyncOpenAI(
         base_url=settings.base_url, api_key=key, timeout=settings.timeout_s, max_retries=settings.max_retries
     )
-    with tqdm(total=len(items), desc=f"judging ({settings.model})", unit="answer") as progress:
+    # Inspect scores one answer at a time: no bar for each.
+    shown = {"desc": f"judging ({settings.model})", "unit": "answer", "disable": len(items) == 1}
+    with tqdm(total=len(items), **shown) as progress:
         try:
             async with client, asyncio.TaskGroup() as group:
                 for _ in range(settings.concurrency):

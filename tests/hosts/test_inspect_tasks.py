@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import math
 
 import inspect_ai
@@ -156,18 +155,3 @@ def test_kappa_of_nothing_is_not_a_number():
 
 def test_data_uris_hold_the_bytes():
     assert data_uri(b"\xff\xd8\xff") == "data:image/jpeg;base64,/9j/"
-
-
-@pytest.mark.slow
-def test_inspects_command_finds_the_tasks_by_name(run_program, sample_folder, tmp_path):
-    done = run_program(
-        "inspect", "eval", "egobench_tasks/egogears_multi", "--model", "mockllm/model", "--limit", "1",
-        "-T", "frames=8", "--display", "plain", "--log-dir", tmp_path / "logs", "--log-format", "json",
-        EGOGEARS_DATA=str(sample_folder / "egogears"),
-    )  # fmt: skip
-    (path,) = (tmp_path / "logs").glob("*.json")
-    log = json.loads(path.read_text())
-    assert (log["status"], log["eval"]["task"]) == ("success", "egobench_tasks/egogears_multi")
-    assert "count=8" in log["eval"]["metadata"]["frames"]
-    assert "base64," not in path.read_text()
-    assert done.returncode == 0

@@ -183,7 +183,8 @@ def test_without_a_judge_there_is_no_rate():
 
     facts = {"question_id": "q", "question": "q", "answer": "a", "category": "x"}
     doc = Doc(query="", choices=[], gold_index=0, task_name="egotempo:x|0", specific=facts)
+    responses = [ModelResponse(text=["a"]), ModelResponse(text=["<think>never done"])]
     for metric in judge_metrics():
-        values = metric.compute_sample(docs=[doc], responses=[ModelResponse(text=["a"])])[metric.metric_name]
+        values = metric.compute_sample(docs=[doc, doc], responses=responses)[metric.metric_name]
         figure = metric.get_corpus_aggregations()[metric.metric_name](values)
         assert figure == 0 if metric.metric_name == "judged" else math.isnan(figure)
