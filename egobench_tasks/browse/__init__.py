@@ -1,0 +1,1 @@
+"""`egobench browse`: questions, clips, the frames a model saw, gold, and what models answered."""

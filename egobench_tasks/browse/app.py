@@ -1,0 +1,104 @@
+"""The Gradio layer: filters and a list on the left, a question on the right. It reads and shows, and that is all."""
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+import gradio as gr
+
+from egobench_tasks.browse.catalogue import FACETS, Filters, facet_values, matching, verdict_values
+from egobench_tasks.browse.html import list_html, message_html, question_html, strips_html
+from egobench_tasks.browse.library import Library
+from egobench_tasks.browse.strips import decode_strips
+from egobench_tasks.frames.store import FrameStore
+
+_ALL = ("all", "")
+_WELCOME = "Choose a question in the list."
+# Plain clicks open a question in place and leave its address in the address bar; others follow the link.
+_OPEN_IN_PLACE = """
+element.addEventListener("click", (event) => {
+  const link = event.target.closest("a.eb-entry");
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  element.querySelectorAll(".eb-selected").forEach((entry) => entry.classList.remove("eb-selected"));
+  link.classList.add("eb-selected");
+  history.replaceState(null, "", link.getAttribute("href"));
+  trigger("click", { question: link.dataset.question });
+});
+"""
+
+
+def clip_url(path: str) -> str:
+    """The address of a clip, which Gradio serves from its allowed folders alone."""
+    return f"/gradio_api/file={quote(path)}"
+
+
+def build_app(library: Library, store: FrameStore) -> gr.Blocks:
+    """Lay out the page and say what happens on a click."""
+    with gr.Blocks(title=f"{library.title}: browse", analytics_enabled=False, fill_width=True) as app:
+        selected = gr.State(None)
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=1, min_width=320, elem_id="eb-side"):
+                names, dropdowns = _filter_row(library)
+                listed = gr.HTML(js_on_load=_OPEN_IN_PLACE, apply_default_css=False, elem_id="eb-list")
+            with gr.Column(scale=3, min_width=480):
+                question = gr.HTML(message_html(_WELCOME), js_on_load=None, apply_default_css=False)
+                strips = gr.HTML(js_on_load=None, apply_default_css=False)
+
+        def show_list(question_id: str | None, *chosen: str) -> str:
+            entries = matching(library.entries, _filters(names, chosen))
+            return list_html(entries, library.runs, len(library.entries), question_id)
+
+        def open_linked(request: gr.Request) -> tuple[str | None, str]:
+            return open_question(request.query_params.get("question"))
+
+        def open_clicked(event: gr.EventData) -> tuple[str | None, str]:
+            return open_question(event.question)
+
+        def open_question(question_id: str | None) -> tuple[str | None, str]:
+            if question_id is None:
+                return None, message_html(_WELCOME)
+            page = library.page(question_id)
+            if page is None:
+                return None, message_html(f"There is no question {question_id} in this dataset.")
+            return question_id, question_html(page, clip_url)
+
+        def show_strips(question_id: str | None) -> str:
+            page = None if question_id is None else library.page(question_id)
+            return "" if page is None else strips_html(page, decode_strips(page, store))
+
+        opened, inputs = [selected, question], [selected, *dropdowns]
+        linked = app.load(open_linked, None, opened, api_visibility="private")
+        linked.then(show_list, inputs, listed, api_visibility="private")
+        linked.then(show_strips, selected, strips, api_visibility="private")
+        clicked = listed.click(open_clicked, None, opened, api_visibility="private")
+        clicked.then(show_strips, selected, strips, api_visibility="private")
+        if dropdowns:
+            gr.on([menu.change for menu in dropdowns], show_list, inputs, listed, api_visibility="private")
+    return app
+
+
+def _filter_row(library: Library) -> tuple[list[tuple[str, bool]], list[gr.Dropdown]]:
+    """Make a menu for every facet with a choice and every run; return what each filters by: (name, is a run)."""
+    names, menus = [], []
+    with gr.Row(elem_id="eb-filters"):
+        for facet, title in FACETS.items():
+            values = facet_values(library.entries, facet)
+            if len(values) > 1:
+                names.append((facet, False))
+                menus.append(_menu(title, values))
+        for run in library.runs:
+            names.append((run, True))
+            menus.append(_menu(run, verdict_values(library.entries, run)))
+    return names, menus
+
+
+def _menu(label: str, values: Sequence[str]) -> gr.Dropdown:
+    return gr.Dropdown([_ALL, *((value, value) for value in values)], value="", label=label, min_width=150)
+
+
+def _filters(names: Sequence[tuple[str, bool]], chosen: Sequence[str]) -> Filters:
+    picked = [(name, is_run, value) for (name, is_run), value in zip(names, chosen, strict=True) if value]
+    return Filters(
+        facets={name: value for name, is_run, value in picked if not is_run},
+        verdicts={name: value for name, is_run, value in picked if is_run},
+    )
