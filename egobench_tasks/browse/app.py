@@ -39,7 +39,7 @@ def build_app(library: Library, store: FrameStore) -> gr.Blocks:
         with gr.Row(equal_height=False):
             with gr.Column(scale=1, min_width=320, elem_id="eb-side"):
                 names, dropdowns = _filter_row(library)
-                listed = gr.HTML(js_on_load=_OPEN_IN_PLACE, apply_default_css=False, elem_id="eb-list")
+                listed = gr.HTML(js_on_load=_OPEN_IN_PLACE, apply_default_css=False, elem_classes="eb-pane")
             with gr.Column(scale=3, min_width=480):
                 question = gr.HTML(message_html(_WELCOME), js_on_load=None, apply_default_css=False)
                 strips = gr.HTML(js_on_load=None, apply_default_css=False)

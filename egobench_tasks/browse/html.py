@@ -4,6 +4,7 @@ but clips from this server."""
 import base64
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -19,6 +20,15 @@ _MARKS = {
     Verdict.NO_ANSWER: "∅",
     Verdict.NO_VERDICT: "?",
     Verdict.NOT_ASKED: "–",
+}
+
+_FILTERS: dict[str, Callable[..., Any]] = {
+    "mark": _MARKS.__getitem__,
+    "slug": lambda verdict: str(verdict).replace(" ", "-"),
+    "jpeg_uri": lambda jpeg: f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}",
+    "question_url": lambda question_id: f"?question={quote(question_id, safe='')}",
+    "split_reasoning": split_reasoning,
+    "seconds": lambda seconds: f"{seconds:.1f} s",
 }
 
 ClipUrl = Callable[[str], str]
@@ -70,12 +80,5 @@ def _render(template: str, **values: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "mark": _MARKS.__getitem__,
-        "slug": lambda verdict: str(verdict).replace(" ", "-"),
-        "jpeg_uri": lambda jpeg: f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}",
-        "question_url": lambda question_id: f"?question={quote(question_id, safe='')}",
-        "split_reasoning": split_reasoning,
-        "seconds": lambda seconds: f"{seconds:.1f} s",
-    }
+    environment.filters |= _FILTERS
     return environment.get_template(template).render(**values)
