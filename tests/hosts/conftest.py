@@ -1,6 +1,7 @@
 """Docs of the sample benchmark, a small EgoTempo with a judge on loopback, the tiny model as our lighteval class, and
 real command lines."""
 
+import copy
 import json
 import os
 import subprocess
@@ -27,7 +28,8 @@ def docs_of(sample_folder):
     from egobench_tasks.tasks import TASKS_TABLE
 
     def make(config):
-        task = LightevalTask(next(task for task in TASKS_TABLE if task.name == f"egogears:{config}"))
+        # a copy: loading writes the dataset into the config, which other tests look at
+        task = LightevalTask(copy.deepcopy(next(task for task in TASKS_TABLE if task.name == f"egogears:{config}")))
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("EGOGEARS_DATA", str(sample_folder / "egogears"))
             LightevalTask.load_datasets({task.name: task})
@@ -169,7 +171,7 @@ def open_docs(egotempo, monkeypatch):
 
     def make(task):
         config = next(config for config in TASKS_TABLE if config.name == task) if isinstance(task, str) else task
-        made = LightevalTask(config)
+        made = LightevalTask(copy.deepcopy(config))
         LightevalTask.load_datasets({config.name: made})
         return made.get_docs()
 
