@@ -16,9 +16,6 @@ from egobench_tasks.report.states import ANSWERED, TITLES
 Answers = Mapping[str, RunAnswer]
 """A run's answers by question id."""
 
-_REASONINGS = "model_response.reasonings"
-_QUESTION_ID = "doc.specific.question_id"
-
 
 def choice_answers(runs: Sequence[Run], splits: Mapping[str, Split]) -> dict[str, Answers]:
     """Return ``{run: {question id: answer}}``; the texts of all runs stay in memory, to open a question at once.
@@ -89,15 +86,11 @@ def kept_reasonings(source: Path) -> dict[str, str]:
     """
     if source.suffix != ".parquet":
         return {}
-    return {row["doc"]["specific"]["question_id"]: first_reasoning(row["model_response"]) for row in _rows(source)}
+    rows = read_rows(source, ["doc.specific.question_id"], ["model_response.reasonings"])
+    return {row["doc"]["specific"]["question_id"]: first_reasoning(row.get("model_response", {})) for row in rows}
 
 
 def first_reasoning(response: Mapping[str, object]) -> str:
     """The reasoning of a saved response's one generation; empty where it has none."""
     kept = response.get("reasonings")
     return str(kept[0] or "") if isinstance(kept, list) and kept else ""
-
-
-def _rows(source: Path) -> list[dict[str, dict[str, dict[str, str]]]]:
-    rows = list(read_rows(source, [_QUESTION_ID], [_REASONINGS]))
-    return [row for row in rows if "model_response" in row]

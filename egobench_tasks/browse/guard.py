@@ -13,7 +13,7 @@ def is_refused(method: str, path: str) -> bool:
     """Whether a request would change something here, or go elsewhere."""
     if method in ("GET", "HEAD"):
         return any(path.lower().startswith(prefix) for prefix in _FETCHES)
-    return path.rstrip("/") not in _POSTS
+    return method != "POST" or path.rstrip("/") not in _POSTS
 
 
 class ReadOnly:

@@ -3,6 +3,7 @@ but clips from this server."""
 
 import base64
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -73,6 +74,11 @@ def _clip_url(clip: ShownClip, clip_url: ClipUrl) -> str | None:
 
 
 def _render(template: str, **values: object) -> str:
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_ASSETS),
         autoescape=True,
@@ -81,4 +87,4 @@ def _render(template: str, **values: object) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= _FILTERS
-    return environment.get_template(template).render(**values)
+    return environment

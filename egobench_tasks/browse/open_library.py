@@ -1,9 +1,11 @@
 """EgoTempo as a library: open questions, their windows of a video, judged answers."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from egobench_tasks.answers import NORMAL_STOP, open_answer
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.browse.answers import Answers, first_reasoning
 from egobench_tasks.browse.catalogue import Entry, Verdict
@@ -12,6 +14,7 @@ from egobench_tasks.browse.question import QuestionPage, RunAnswer, ShownClip
 from egobench_tasks.data import DatasetLocation, load_rows
 from egobench_tasks.errors import InputError
 from egobench_tasks.frames.lazy import FrameList
+from egobench_tasks.hosts.journal import MISSING
 from egobench_tasks.hosts.open import OPEN_CONFIG, show_open
 from egobench_tasks.open_settings import DEFAULT_SETTING, open_settings
 from egobench_tasks.prompts import load_open_templates
@@ -19,6 +22,7 @@ from egobench_tasks.report.details import read_rows
 from egobench_tasks.report.open_outcomes import OpenOutcome
 from egobench_tasks.report.open_reader import OpenRow, OpenRun, load_open_rows, open_outcomes
 from egobench_tasks.report.runs import find_runs
+from egobench_tasks.report.states import TITLES
 
 _COLUMNS = ("doc.specific.question_id", "model_response.text")
 _OPTIONAL = ("model_response.finish_reason", "model_response.reasonings")
@@ -49,16 +53,17 @@ def open_answers(run: OpenRun, questions: Mapping[str, OpenRow]) -> dict[str, An
     A question that a category of the run's has and the run does not is there without an answer.
     Raises ``InputError`` as `open_reader.open_outcomes`.
     """
+    outcomes = open_outcomes(run, questions)  # first: it checks the files that are read here
     said = {
         (_setting(task), row["doc"]["specific"]["question_id"]): row["model_response"]
         for task, path in run.details.items()
         for row in read_rows(path, _COLUMNS, _OPTIONAL)
     }
+    judged = {} if run.verdicts is None else _judged(run.verdicts)
     answers: dict[str, dict[str, RunAnswer]] = {}
-    for outcome in open_outcomes(run, questions):
-        name = f"{run.name} ({outcome.setting})"
-        response = said.get((outcome.setting, outcome.question_id))
-        answers.setdefault(name, {})[outcome.question_id] = _answer(name, outcome, response)
+    for outcome in outcomes:
+        name, key = f"{run.name} ({outcome.setting})", (outcome.setting, outcome.question_id)
+        answers.setdefault(name, {})[outcome.question_id] = _answer(name, outcome, said.get(key), judged.get(key, {}))
     return dict(answers)
 
 
@@ -67,19 +72,37 @@ def _setting(task: str) -> str:
     return task.partition(":")[0].removeprefix(EGOTEMPO.name).removeprefix("_") or DEFAULT_SETTING
 
 
-def _answer(name: str, outcome: OpenOutcome, response: Mapping[str, Any] | None) -> RunAnswer:
+def _judged(path: Path) -> dict[tuple[str, str], Mapping[str, Any]]:
+    """The verdicts of a judge by setting and question id: score and reason."""
+    records = json.loads(path.read_text(encoding="utf-8"))["verdicts"]
+    return {(_setting(record["task"]), record["question_id"]): record["verdict"] or {} for record in records}
+
+
+def _answer(
+    name: str, outcome: OpenOutcome, response: Mapping[str, Any] | None, judged: Mapping[str, Any]
+) -> RunAnswer:
     if response is None:
-        return RunAnswer(name, Verdict.NO_ANSWER, failure="missing", frames=outcome.setting)
-    text = "".join(response["text"] or ())
-    verdicts = {True: Verdict.RIGHT, False: Verdict.WRONG, None: Verdict.NO_VERDICT}
+        return RunAnswer(name, Verdict.NO_ANSWER, failure=TITLES[MISSING], frames=outcome.setting)
+    text, finish_reason = "".join(response["text"] or ()), response.get("finish_reason") or NORMAL_STOP
+    score = judged.get("score")
     return RunAnswer(
         run=name,
-        verdict=verdicts[outcome.correct],
+        verdict=_verdict(outcome.correct, answered=open_answer(text, finish_reason) is not None),
         text=text,
         reasoning=first_reasoning(response),
-        finish_reason=response.get("finish_reason") or "",
+        finish_reason=finish_reason,
+        score="" if score is None else f"judged {score:g} of 5",
+        reason=judged.get("reason") or "",
         frames=outcome.setting,
     )
+
+
+def _verdict(correct: bool | None, *, answered: bool) -> Verdict:
+    if correct is None:
+        return Verdict.NO_VERDICT
+    if correct:
+        return Verdict.RIGHT
+    return Verdict.WRONG if answered else Verdict.NO_ANSWER
 
 
 def _page_maker(rows: Any, index: int, entry: Entry, answers: Mapping[str, Answers]) -> Callable[[], QuestionPage]:

@@ -1,57 +1,14 @@
-"""The sample with two runs over it, written by lighteval's own code."""
+"""The sample with two runs over it."""
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "report"))  # for `planted`, which writes runs
 
-from planted import Planted, RunWriter, Said, reply, right, said_by, wrong
-
-from egobench_tasks.data import DatasetLocation, fingerprint, load_rows
-
-THINKER, TRUNCATED = "thinker-8B", "truncated-2B"
-
-
-@dataclass(frozen=True)
-class SampleRuns:
-    """The sample's dataset and two runs: one that thinks and is right but for every third question, one that is
-    wrong and cut short at every second."""
-
-    location: DatasetLocation
-    rows: list[dict]
-    paths: list[Path]
-
-
-def thinks(row: dict, number: int) -> Said:
-    said = wrong(row) if number % 3 == 2 else right(row)
-    return Said(f"<think>\nThe first clip shows a <b>door</b> & a wall.\n</think>\n{said.text}", said.finish_reason)
-
-
-def write_sample_runs(dataset: Path, folder: Path) -> SampleRuns:
-    """Also used by hand, to look at the page."""
-    location = DatasetLocation(str(dataset))
-    loaded = {config: load_rows(location, config) for config in ("single", "multi")}
-    planted = Planted(
-        location,
-        {config: list(rows) for config, rows in loaded.items()},
-        {config: fingerprint(rows) for config, rows in loaded.items()},
-    )
-    rows = [row for members in planted.rows.values() for row in members]
-    number = {row["question_id"]: index for index, row in enumerate(rows)}
-    writer = RunWriter(planted)
-
-    def cut(row: dict) -> Said:
-        return Said("<think>\nLooking at", "length") if number[row["question_id"]] % 2 else reply(row, "A")
-
-    thinker = said_by(planted, lambda row: thinks(row, number[row["question_id"]]))
-    paths = [
-        writer.write(folder / THINKER, THINKER, thinker),
-        writer.write(folder / TRUNCATED, TRUNCATED, said_by(planted, cut)),
-    ]
-    return SampleRuns(location, rows, paths)
+from sample_runs import SampleRuns, write_sample_runs
 
 
 @pytest.fixture(scope="session")
