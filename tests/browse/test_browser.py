@@ -1,0 +1,234 @@
+"""The page as a visitor gets it: the real server, in headless Chromium."""
+
+import http.client
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from urllib.parse import quote
+
+import pytest
+from planted import RunWriter, mixed_rows, plant, right, said_by
+from sample_runs import THINKER, TRUNCATED
+
+CHROMIUM, CHROMEDRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+ENTRIES = "return [...document.querySelectorAll('a.eb-entry')].map((entry) => entry.dataset.question)"
+LAUNCH = """
+import sys
+from pathlib import Path
+from egobench_tasks.browse.launch import launch
+from egobench_tasks.data import DatasetLocation
+launch(DatasetLocation(sys.argv[2]), [Path(run) for run in sys.argv[3:]], port=int(sys.argv[1]))
+"""
+
+pytestmark = pytest.mark.slow
+
+
+def serve(location, runs, cache):
+    """Start the browser in a process of its own; return it and its port once it listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", LAUNCH, str(port), location.path, *map(str, runs)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ | {"EGOBENCH_CACHE": cache}
+    )
+    printed = []
+    for line in process.stdout:
+        printed.append(line)
+        if f"http://127.0.0.1:{port}/" in line:
+            return process, port
+    pytest.fail("the server ended: " + "".join(printed))
+
+
+@pytest.fixture(scope="module")
+def server(sample_runs, tmp_path_factory):
+    pytest.importorskip("gradio", reason="needs the extra browse")
+    process, port = serve(sample_runs.location, sample_runs.paths, str(tmp_path_factory.mktemp("cache")))
+    yield port
+    process.terminate()
+    process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if CHROMIUM is None or CHROMEDRIVER is None:
+        if os.environ.get("CI"):
+            pytest.fail("CI has no chromium and chromedriver; .ci/run must install them")
+        pytest.skip("needs chromium and chromedriver (Debian: apt install chromium chromium-driver)")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    flags = "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
+    flags += "disable-component-update disable-sync disable-dev-shm-usage"
+    for flag in flags.split():
+        options.add_argument(f"--{flag}")
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(CHROMEDRIVER))
+    metrics = {"width": 1280, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    yield driver
+    driver.quit()
+
+
+def wait_for(browser, script, timeout_s=60):
+    """Return what the script returns once that is true."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    return WebDriverWait(browser, timeout_s, poll_frequency=0.05).until(lambda driver: driver.execute_script(script))
+
+
+def open_page(browser, port, question_id=None):
+    address = f"http://127.0.0.1:{port}/"
+    browser.get(address if question_id is None else f"{address}?question={quote(question_id, safe='')}")
+    wait_for(browser, "return document.querySelectorAll('a.eb-entry').length")
+
+
+def wait_for_question(browser, question_id):
+    wait_for(browser, f"return document.querySelector('.eb-question[data-question=\"{question_id}\"]') !== null")
+    wait_for(browser, "return [...document.querySelectorAll('.eb-strip img')].some((image) => image.naturalWidth)")
+
+
+def texts(browser, selector):
+    return browser.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((element) => element.innerText)", selector
+    )
+
+
+def choose(browser, label, value):
+    """Choose from a menu with mouse and keyboard, as a visitor does."""
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    menu = browser.find_element(By.CSS_SELECTOR, f'#eb-filters input[aria-label="{label}"]')
+    menu.click()
+    menu.send_keys(Keys.CONTROL, "a")
+    menu.send_keys(value)
+    menu.send_keys(Keys.ENTER)
+
+
+def test_filters_narrow_the_list(browser, server, sample_runs):
+    open_page(browser, server)
+    assert browser.execute_script(ENTRIES) == [row["question_id"] for row in sample_runs.rows]
+    choose(browser, "Config", "multi")
+    multi = [(number, row["question_id"]) for number, row in enumerate(sample_runs.rows) if "videos" in row]
+    wait_for(browser, f"{ENTRIES}.length === {len(multi)}")
+    assert browser.execute_script(ENTRIES) == [question_id for _, question_id in multi]
+    choose(browser, THINKER, "wrong")
+    expected = [question_id for number, question_id in multi if number % 3 == 2]
+    wait_for(browser, f"{ENTRIES}.length === {len(expected)}")
+    assert browser.execute_script(ENTRIES) == expected
+    head = browser.execute_script("return document.querySelector('.eb-head').innerText")
+    assert f"{len(expected)} of 12 questions" in head and f"0 of {len(expected)} right" in head
+
+
+def test_a_click_opens_a_question_and_names_it_in_the_address(browser, server, sample_runs):
+    open_page(browser, server)
+    question_id = sample_runs.rows[-1]["question_id"]
+    browser.execute_script(f"document.querySelector('a.eb-entry[data-question=\"{question_id}\"]').click()")
+    wait_for_question(browser, question_id)
+    assert browser.current_url == f"http://127.0.0.1:{server}/?question={question_id}"
+    names = browser.execute_script(
+        "return [...document.querySelectorAll('.eb-run-answer')].map((one) => one.dataset.run)"
+    )
+    assert names == [THINKER, TRUNCATED]
+
+
+def test_a_link_opens_a_question_with_clips_that_play(browser, server, sample_runs):
+    row = max(sample_runs.rows, key=lambda row: len(row.get("videos", [])))
+    open_page(browser, server, row["question_id"])
+    wait_for_question(browser, row["question_id"])
+    selected = "return document.querySelector('a.eb-selected').dataset.question"
+    assert wait_for(browser, selected) == row["question_id"]
+    labels = browser.execute_script(
+        "return [...document.querySelectorAll('.eb-clips strong')].map((one) => one.innerText)"
+    )
+    assert labels == row["clip_labels"]
+    assert browser.execute_script("return [...document.querySelectorAll('video')].every((video) => video.paused)")
+    browser.execute_script("document.querySelectorAll('video')[1].play()")
+    wait_for(browser, "return document.querySelectorAll('video')[1].readyState >= 2")
+    wait_for(browser, "return document.querySelectorAll('video')[1].currentTime > 0.3")
+    others = "return [...document.querySelectorAll('video')].filter((video) => !video.paused).length"
+    assert browser.execute_script(others) == 1
+    browser.execute_script("document.querySelectorAll('video')[1].pause()")
+    assert browser.execute_script("return document.querySelectorAll('.eb-strip').length") == len(row["clip_labels"])
+    assert browser.execute_script("return document.querySelectorAll('.eb-strip img').length") == 64
+
+
+def test_what_a_model_wrote_is_shown_as_text(browser, server, sample_runs):
+    open_page(browser, server, sample_runs.rows[0]["question_id"])
+    wait_for_question(browser, sample_runs.rows[0]["question_id"])
+    details = "document.querySelector('.eb-run-answer details')"
+    assert browser.execute_script(f"return {details}.open") is False
+    browser.execute_script(f"{details}.querySelector('summary').click()")
+    assert "<b>door</b> & a wall" in browser.execute_script(f"return {details}.querySelector('pre').innerText")
+
+
+def test_an_unknown_question_is_named(browser, server):
+    open_page(browser, server, "no & <such>")
+    said = "return document.querySelector('.eb-message')?.innerText"
+    wait_for(browser, f"{said}.includes('There is no question no & <such>')")
+
+
+def test_nothing_overflows_nothing_fails_nothing_leaves_this_machine(browser, server, sample_runs, tmp_path):
+    browser.get_log("performance"), browser.get_log("browser")
+    row = max(sample_runs.rows, key=lambda row: len(row.get("videos", [])))
+    open_page(browser, server, row["question_id"])
+    wait_for_question(browser, row["question_id"])
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 1280
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    addresses = [one["params"]["request"]["url"] for one in messages if one["method"] == "Network.requestWillBeSent"]
+    assert len(addresses) > 10
+    ours = (f"http://127.0.0.1:{server}/", "data:image/", f"blob:http://127.0.0.1:{server}/")
+    assert [address for address in addresses if not address.startswith(ours)] == []
+    shot = os.environ.get("EGOBENCH_SCREENSHOT", str(tmp_path / "browse.png"))
+    assert browser.save_screenshot(shot)
+
+
+def status(port, method, path):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request(method, path)
+    return connection.getresponse().status
+
+
+def test_only_the_datasets_clips_are_served_and_nothing_is_taken(server, sample_runs, sample_folder):
+    clip = sample_runs.rows[0]["video"]["path"]
+    assert status(server, "GET", f"/gradio_api/file={clip}") == 200
+    metadata = sample_folder / "egogears" / "single" / "metadata.parquet"
+    for path in (metadata, f"{clip}/../../metadata.parquet", sample_runs.paths[0], "/etc/passwd"):
+        assert status(server, "GET", f"/gradio_api/file={path}") == 403
+    assert status(server, "GET", "/gradio_api/file=http://127.0.0.1:9/") == 403
+    assert status(server, "POST", "/gradio_api/upload") == 403
+
+
+def test_a_port_in_use_is_named(server, sample_runs):
+    command = [sys.executable, "-c", LAUNCH, str(server), sample_runs.location.path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0 and f"cannot listen on 127.0.0.1:{server}" in done.stderr
+
+
+def test_500_questions_list_in_under_a_second(browser, tmp_path):
+    """From the choice in a menu to the entries laid out on screen, server and all."""
+    planted = plant(tmp_path / "many", mixed_rows(100, 400))
+    run = RunWriter(planted).write(tmp_path / "run", "m", said_by(planted, right))
+    process, port = serve(planted.location, [run], str(tmp_path / "cache"))
+    try:
+        open_page(browser, port)
+        choose(browser, "Config", "single")
+        wait_for(browser, f"{ENTRIES}.length === 100")
+        started = time.perf_counter()
+        choose(browser, "Config", "all")
+        wait_for(browser, f"{ENTRIES}.length === 500 && document.querySelector('.eb-entries').offsetHeight > 0")
+        elapsed_s = time.perf_counter() - started
+    finally:
+        process.terminate()
+        process.wait(20)
+    print(f"500 questions listed in {elapsed_s:.2f} s")
+    assert elapsed_s < 1.0
