@@ -13,16 +13,20 @@ from lighteval.metrics.utils.metric_utils import SampleLevelMetric
 from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc, SamplingMethod
 
+from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.lighteval_metrics import prediction
 from egobench_tasks.hosts.open import HOW_TO_CONFIGURE_A_JUDGE, judge_item
 from egobench_tasks.judge.client import judge
 from egobench_tasks.judge.prompt import JudgeItem, prompt_fingerprint
 from egobench_tasks.judge.settings import JudgeSettings, load_settings
 from egobench_tasks.judge.store import VerdictStore, default_store_path
-from egobench_tasks.judge.summary import UNANSWERED, describe, summarise
+from egobench_tasks.judge.summary import MAX_UNJUDGED_RATE, UNANSWERED, JudgeSummary, describe, summarise
 from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
 
 logger = logging.getLogger(__name__)
+
+_judged_tasks: dict[str, JudgeSummary] = {}
+"""What this process has judged, by task; the command line asks once all is saved. See `check_verdicts`."""
 
 
 def check_judge() -> JudgeSettings | None:
@@ -34,6 +38,17 @@ def check_judge() -> JudgeSettings | None:
     if settings is None:
         logger.warning(f"no judge is configured: answers are saved without verdicts; {HOW_TO_CONFIGURE_A_JUDGE}")
     return settings
+
+
+def check_verdicts() -> None:
+    """Raise ``EgobenchError`` where a judge left more answers without a verdict than a quoted score may rest on."""
+    total = sum(summary.total for summary in _judged_tasks.values())
+    unjudged = total - sum(summary.judged for summary in _judged_tasks.values())
+    if load_settings() is not None and total and unjudged / total > MAX_UNJUDGED_RATE:
+        raise EgobenchError(
+            f"{unjudged} of {total} answers have no verdict, more than {MAX_UNJUDGED_RATE:.0%}. All answers are saved; "
+            "complete the verdicts with: egobench judge OUTPUT_DIR"
+        )
 
 
 class TaskJudge:
@@ -48,7 +63,7 @@ class TaskJudge:
         items = [judge_item(doc.specific, prediction(response)) for doc, response in zip(docs, responses, strict=True)]
         if items != self._items:
             self._items, self._judgements = items, judge_answers(items, load_settings())
-            summary = summarise(self._judgements)
+            _judged_tasks[docs[0].task_name] = summary = summarise(self._judgements)
             log = logger.warning if summary.unjudged else logger.info
             log(f"{docs[0].task_name}: {describe(summary)}" + _how_to_complete(bool(summary.unjudged)))
         return self._judgements

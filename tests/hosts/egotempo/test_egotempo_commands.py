@@ -29,6 +29,8 @@ def test_a_judge_that_fails_for_some_is_completed_afterwards(run_program, egotem
     }
     out = tmp_path / "out"
     done = ask(run_program, egotempo, tiny_llava, out, "egotempo_f4", check=False, **settings)
+    assert done.returncode == 1
+    assert "answers have no verdict" in done.stderr
     assert "questions have no clip here" in done.stderr
     results = results_of(out)
     assert len([name for name in results if name.startswith("egotempo_f4:") and "_average" not in name]) == 10

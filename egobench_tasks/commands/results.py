@@ -1,0 +1,117 @@
+"""Commands that read runs: judging, reports, comparisons, and the floor of guessing."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from egobench_tasks.errors import EgobenchError, InputError
+
+app = typer.Typer()
+baseline_app = typer.Typer(no_args_is_help=True, help="What guessing scores: the floor under every model's figure.")
+app.add_typer(baseline_app, name="baseline")
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs' --output-dir, journals, or Inspect logs.")],
+    out: Annotated[Path, typer.Option(help="The folder to write into.")] = Path("report"),
+    formats: Annotated[str, typer.Option("--format", help="Any of html, md, csv, json.")] = "html,md,csv,json",
+) -> None:
+    """Tables, figures and one page on runs: where a model fails, and how sure that is."""
+    from egobench_tasks.report.write import Format, write_report
+
+    known = {form.value: form for form in Format}
+    names = [name.strip() for name in formats.split(",")]
+    if unknown := [name for name in names if name not in known]:
+        raise InputError(f"--format: unknown {unknown}; known are {sorted(known)}")
+    for path in write_report(runs, out, [known[name] for name in names]):
+        print(path)
+
+
+@app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="RUN_A")], second: Annotated[Path, typer.Argument(metavar="RUN_B")]
+) -> None:
+    """Two runs over the same questions, side by side: differences with their intervals."""
+    from rich.console import Console
+
+    from egobench_tasks.report.compare import compare_runs
+
+    Console().print(compare_runs(first, second))
+
+
+@app.command()
+def judge(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's --output-dir, with details saved.")],
+    model: Annotated[str | None, typer.Option(help="The judge's model (EGOBENCH_JUDGE_MODEL).")] = None,
+    base_url: Annotated[str | None, typer.Option(help="The judge's API root (EGOBENCH_JUDGE_BASE_URL).")] = None,
+    config: Annotated[Path | None, typer.Option(help="A YAML file with the judge's settings.")] = None,
+    max_unjudged: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Exit with 1 above this share of answers without a verdict.")
+    ] = None,
+) -> None:
+    """Complete a run's missing verdicts, or judge it by another judge and print how far the two agree."""
+    from rich.console import Console
+
+    from egobench_tasks.hosts.judge_run import judge_run
+    from egobench_tasks.hosts.judge_table import judged_run_table
+    from egobench_tasks.judge.settings import load_settings
+    from egobench_tasks.judge.store import VerdictStore, default_store_path
+    from egobench_tasks.judge.summary import MAX_UNJUDGED_RATE
+
+    settings = load_settings(config=config, overrides={"model": model, "base_url": base_url})
+    if settings is None:
+        raise InputError(
+            "no judge: give --model and --base-url, or set EGOBENCH_JUDGE_MODEL and EGOBENCH_JUDGE_BASE_URL"
+        )
+    judged = judge_run(run, settings, VerdictStore(default_store_path()))
+    Console().print(judged_run_table(judged, settings.model))
+    limit = MAX_UNJUDGED_RATE if max_unjudged is None else max_unjudged
+    if judged.overall.unjudged_rate > limit:
+        raise EgobenchError(
+            f"{judged.overall.unjudged_rate:.1%} of the answers have no verdict, more than {limit:.1%}; "
+            "run the same command again to ask for them"
+        )
+
+
+@baseline_app.command("egogears")
+def baseline_egogears(seed: Annotated[int, typer.Option(help="Of the simulated guesses.")] = 0) -> None:
+    """Uniform choice among the options: simulated, and in closed form."""
+    from rich.console import Console
+
+    from egobench_tasks.baseline_tables import egogears_baseline
+
+    Console().print(egogears_baseline(seed))
+
+
+@baseline_app.command("egotempo")
+def baseline_egotempo(seed: Annotated[int, typer.Option(help="Of the drawn answers.")] = 0) -> None:
+    """A random answer of the same category, judged like a model's."""
+    from rich.console import Console
+
+    from egobench_tasks.baseline_tables import egotempo_baseline
+    from egobench_tasks.judge.settings import load_settings
+
+    Console().print(egotempo_baseline(seed, load_settings()))
+
+
+@app.command()
+def results(
+    run: Annotated[Path, typer.Option(metavar="DIR", help="A run's --output-dir.")],
+    out: Annotated[Path, typer.Option(help="The model repository's folder to write into.")] = Path(),
+    dataset_id: Annotated[
+        str | None, typer.Option(metavar="ORG/NAME", help="The benchmark's repository, for a run over a folder.")
+    ] = None,
+    form: Annotated[Literal["eval-results"], typer.Option("--format", help="The Hub's form.")] = "eval-results",
+) -> None:
+    """Write a run's scores in the Hub's form for a model repository: .eval_results/*.yaml."""
+    from egobench_tasks.files import write_atomically
+    from egobench_tasks.hosts.eval_results import eval_results
+
+    for name, text in eval_results(run, dataset_id=dataset_id).items():
+        path = out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with write_atomically(path) as file:
+            file.write(text.encode())
+        print(path)

@@ -1,0 +1,95 @@
+"""Commands that ask models: runs, shards, and lighteval's own start."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer()
+run_app = typer.Typer(no_args_is_help=True, help="Ask a model every question and score it.")
+app.add_typer(run_app, name="run")
+
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+@run_app.command("transformers", context_settings=_PASS_ON)
+def run_transformers(
+    context: typer.Context,
+    model_args: Annotated[str, typer.Argument(help='As for lighteval: "model_name=…,batch_size=…"')],
+    tasks: Annotated[str, typer.Argument(help="egogears, egogears:single, egotempo_f8, …")],
+    shard: Annotated[str | None, typer.Option(metavar="I/N", help="Ask only part I of N (1/4 … 4/4).")] = None,
+) -> None:
+    """Run a transformers model through `lighteval accelerate`; further options go to lighteval.
+
+    Needs no network. Under several GPUs: accelerate launch -m egobench_tasks.cli run transformers …
+    """
+    from lighteval.__main__ import app as lighteval
+
+    from egobench_tasks.hosts.lighteval_offline import as_task_names, load_only_our_tasks
+
+    _set_shard(shard)
+    load_only_our_tasks()
+    ours = ["--vision-model", "--custom-tasks", "egobench_tasks.tasks"]
+    if shard is not None:
+        ours.append("--save-details")  # a shard is merged from its details
+    try:
+        lighteval(["accelerate", model_args, as_task_names(tasks), *ours, *context.args])
+    except SystemExit as ended:
+        if ended.code:
+            raise
+    _check_verdicts()
+
+
+@run_app.command("endpoint", context_settings=_PASS_ON)
+def run_endpoint(
+    context: typer.Context,
+    config: Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="The endpoint's settings.")],
+    tasks: Annotated[str, typer.Argument(help="egogears, egotempo_f8, …")],
+    shard: Annotated[str | None, typer.Option(metavar="I/N", help="Ask only part I of N (1/4 … 4/4).")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count questions, images and tokens; ask nothing.")
+    ] = False,
+) -> None:
+    """Ask a model behind an OpenAI-compatible endpoint; further options go to lighteval."""
+    from egobench_tasks.hosts.lighteval_endpoint import run_endpoint as run
+    from egobench_tasks.hosts.lighteval_offline import as_task_names
+
+    _set_shard(shard)
+    exit_code = run(config, as_task_names(tasks), context.args, dry_run=dry_run)
+    _check_verdicts()
+    raise typer.Exit(exit_code)
+
+
+@app.command()
+def merge(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs over shards.")],
+    out: Annotated[Path, typer.Option(help="Where to write the one run that they make.")],
+) -> None:
+    """Make one run of several over parts of the questions, scored over all of them."""
+    from egobench_tasks.hosts.lighteval_merge import merge_runs
+
+    raise typer.Exit(merge_runs(runs, out))
+
+
+@app.command("prepare-lighteval")
+def prepare_lighteval() -> None:
+    """Let the plain `lighteval` command start without a network, in this environment, once and for all."""
+    from egobench_tasks.hosts.lighteval_offline import let_plain_lighteval_start
+
+    print(f"lighteval starts without a network now: {let_plain_lighteval_start()} is there.")
+
+
+def _check_verdicts() -> None:
+    """End with an error where a judge left too many answers of EgoTempo without a verdict."""
+    from egobench_tasks.hosts.lighteval_judge import check_verdicts
+
+    check_verdicts()
+
+
+def _set_shard(shard: str | None) -> None:
+    """Tell the tasks which part of the questions this process asks."""
+    if shard is not None:
+        from egobench_tasks.hosts.shards import SHARD_VARIABLE, parse_shard
+
+        os.environ[SHARD_VARIABLE] = str(parse_shard(shard))
