@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from egobench_tasks.errors import InputError
+from egobench_tasks.hosts.eval_results import eval_results
+
 PIN_AND_LOAD = """
 import json, sys
 from egobench_tasks.data import fingerprint, load_rows, parse_location, pin
@@ -89,3 +92,5 @@ def test_lighteval_from_the_hub_equals_the_local_run(
     assert {(tasks[task]["hf_repo"], tasks[task]["hf_revision"]) for task in tasks} == {("org/gears", commit)}
     printed = [{task: run["config_tasks"][task]["prompt_function"] for task in tasks} for run in runs.values()]
     assert printed[0] == printed[1]  # the same fingerprint of the data
+    with pytest.raises(InputError, match="asked 2 of "):
+        eval_results(tmp_path / "hub")  # a sample is no result for a leaderboard
