@@ -16,14 +16,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import platformdirs
 from filelock import FileLock, Timeout
 
+from egobench_tasks.cache import cache_dir
 from egobench_tasks.files import write_atomically
 from egobench_tasks.frames.decode import decode_jpegs, decoder_version
 from egobench_tasks.frames.spec import FrameSpec
 
-CACHE_VARIABLE = "EGOBENCH_CACHE"
 DEFAULT_MAX_BYTES = 50 * 10**9
 
 _MAGIC = b"egobench frames 1\n"
@@ -61,7 +60,7 @@ class FrameStore:
     """
 
     def __init__(self, root: Path | None = None, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
-        self.root = default_root() if root is None else Path(root)
+        self.root = cache_dir() if root is None else Path(root)
         self.max_bytes = max_bytes
 
     def get(self, path: str, sha256: str, spec: FrameSpec) -> StoredClip:
@@ -112,12 +111,6 @@ class FrameStore:
                     path.unlink(missing_ok=True)
         except Timeout:
             pass  # another process is at it
-
-
-def default_root() -> Path:
-    """Return the folder that ``EGOBENCH_CACHE`` names, else the platform's cache folder for this user."""
-    named = os.environ.get(CACHE_VARIABLE)
-    return Path(named) if named else platformdirs.user_cache_path("egobench", appauthor=False)
 
 
 def _decode(path: str, spec: FrameSpec) -> StoredClip:

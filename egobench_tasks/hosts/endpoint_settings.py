@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
+from egobench_tasks.servers import check_base_url, read_settings
 
 NO_KEY = "none"
 """Sent where no key is configured: local servers need none, but the header must hold something."""
@@ -84,7 +84,7 @@ class EndpointSettings:
         for name in ("base_url", "model"):
             if not getattr(self, name):
                 raise InputError(f"{name} is empty")
-        _check_url(self.base_url)
+        check_base_url(self.base_url)
         for name, lowest in (("concurrency", 1), ("max_retries", 0), ("max_tokens", 1), ("max_tokens_cap", 1)):
             value = getattr(self, name)
             if value is not None and value < lowest:
@@ -155,20 +155,8 @@ def load_endpoint_settings(path: Path) -> EndpointSettings:
 
     Raises ``InputError`` naming the file and the setting: one that is unknown, missing or wrong.
     """
-    import yaml
-
-    try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: cannot read the endpoint's settings: {error}") from error
-    if not isinstance(loaded, dict):
-        raise InputError(f"{path}: must hold settings as `name: value` lines; known are {sorted(_ACCEPTED)}")
-    if "api_key" in loaded:
-        raise InputError(
-            f"{path}: api_key does not belong in a file; put the key in an environment variable "
-            "and name the variable: `api_key_variable: MY_KEY`"
-        )
-    values = {str(name): _checked(str(name), value, path) for name, value in loaded.items()}
+    loaded = read_settings(path, "the endpoint's")
+    values = {name: _checked(name, value, path) for name, value in loaded.items()}
     if missing := sorted({"base_url", "model"} - values.keys()):
         raise InputError(f"{path}: {' and '.join(missing)} must be set")
     try:
@@ -200,18 +188,6 @@ def _choice(choices: type[StrEnum], name: str, value: object, path: Path) -> Str
     except ValueError:
         known = ", ".join(choice.value for choice in choices)
         raise InputError(f"{path}: {name} must be one of {known}; got {value!r}") from None
-
-
-def _check_url(base_url: str) -> None:
-    try:
-        parts = urlsplit(base_url)
-        readable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        readable = False
-    if not readable:
-        raise InputError(f"base_url must be like http://127.0.0.1:8000/v1, got {base_url!r}")
-    if parts.username or parts.password:
-        raise InputError("base_url holds a user name or password; put the key in a variable instead")
 
 
 assert {item.name for item in fields(EndpointSettings)} == set(_ACCEPTED)

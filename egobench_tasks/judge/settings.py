@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_type_hints
-from urllib.parse import urlsplit
 
 from egobench_tasks.errors import InputError
+from egobench_tasks.servers import check_base_url, read_settings
 
 PREFIX = "EGOBENCH_JUDGE_"
 API_KEY_VARIABLE = f"{PREFIX}API_KEY"
@@ -39,7 +39,7 @@ class JudgeSettings:
         for name in ("base_url", "model", "api_key_variable"):
             if not getattr(self, name):
                 raise InputError(f"judge settings: {name} is empty")
-        _check_url(self.base_url)
+        check_base_url(self.base_url)
         if not (math.isfinite(self.timeout_s) and self.timeout_s > 0):
             raise InputError(f"judge settings: timeout_s must be a positive number of seconds, got {self.timeout_s}")
         for name, lowest in (("max_retries", 0), ("concurrency", 1), ("max_tokens", 1)):
@@ -82,20 +82,8 @@ def load_settings(
 
 
 def _from_yaml(path: Path) -> dict[str, object]:
-    import yaml
-
-    try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: cannot read the judge's settings: {error}") from error
-    if not isinstance(loaded, dict):
-        raise InputError(f"{path}: the judge's settings must be a mapping with keys of {sorted(_TYPES)}")
-    if "api_key" in loaded:
-        raise InputError(
-            f"{path}: api_key does not belong in a file; put the key in ${API_KEY_VARIABLE}, "
-            "or name another variable with api_key_variable"
-        )
-    return {str(name): _typed(str(name), value, f"{path}: {name}") for name, value in loaded.items()}
+    loaded = read_settings(path, "the judge's")
+    return {name: _typed(name, value, f"{path}: {name}") for name, value in loaded.items()}
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
@@ -118,15 +106,3 @@ def _typed(name: str, value: object, where: str) -> object:
     except ValueError:
         pass
     raise InputError(f"{where}: must be of type {wanted.__name__}, got {value!r}")
-
-
-def _check_url(base_url: str) -> None:
-    try:
-        parts = urlsplit(base_url)
-        readable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        readable = False
-    if not readable:
-        raise InputError(f"judge settings: base_url must be like http://127.0.0.1:8000/v1, got {base_url!r}")
-    if parts.username or parts.password:
-        raise InputError("judge settings: base_url holds a user name or password; put the key in a variable instead")

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from egobench_tasks.cache import cache_dir
 from egobench_tasks.frames import store as store_module
 from egobench_tasks.frames.decode import ClipError, decode_jpegs, decoder_version
 from egobench_tasks.frames.spec import FrameSpec
-from egobench_tasks.frames.store import FrameStore, default_root
+from egobench_tasks.frames.store import FrameStore
 
 SPEC = FrameSpec(sampling="budget", count=8)
 SHA256 = hashlib.sha256(b"a clip").hexdigest()
@@ -131,9 +132,9 @@ def test_what_killed_writers_left_is_removed_after_a_day(clip, tmp_path):
 
 def test_the_variable_names_the_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("EGOBENCH_CACHE", str(tmp_path / "here"))
-    assert FrameStore().root == default_root() == tmp_path / "here"
+    assert FrameStore().root == cache_dir() == tmp_path / "here"
     monkeypatch.delenv("EGOBENCH_CACHE")
-    assert default_root().name == "egobench"
+    assert cache_dir().name == "egobench"
 
 
 def _fill(root, clip, names, log):

@@ -88,8 +88,8 @@ def test_a_setting_that_cannot_be_is_named_with_its_file(load, text, says):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "must hold settings"),
-        ("- a", "must hold settings"),
+        ("", "must be a mapping"),
+        ("- a", "must be a mapping"),
         ("model: m", "base_url must be set"),
         ("base_url: http://h/v1\nmodel: ''", "model is empty"),
         ("base_url: ftp://h\nmodel: m", "base_url must be like"),
