@@ -1,5 +1,6 @@
 """``egobench check``: every fault of a dataset folder that loading, the Hub or a reader would stumble over."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from dataset_scripts.check_card import card_findings
@@ -7,7 +8,7 @@ from dataset_scripts.check_clips import clip_findings
 from dataset_scripts.check_files import file_findings
 from dataset_scripts.check_finding import Finding, in_order
 from dataset_scripts.check_input import read_dataset_folder
-from dataset_scripts.check_rows import row_findings
+from dataset_scripts.check_rows import row_findings, schema_findings
 from egobench_tasks.errors import InputError
 
 
@@ -20,6 +21,9 @@ def check_folder(folder: Path) -> list[Finding]:
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; give one made by `egobench build` or `egobench sample`")
     dataset, findings = read_dataset_folder(folder)
-    for rules in (file_findings, row_findings, card_findings, clip_findings):
-        findings += rules(dataset)
+    findings += [*schema_findings(dataset), *card_findings(dataset)]
+    wrong = {finding.where for finding in findings if finding.rule == "schema"}
+    sound = replace(dataset, tables=[table for table in dataset.tables if table.path not in wrong])
+    for rules in (file_findings, row_findings, clip_findings):
+        findings += rules(sound)  # these read columns
     return in_order(findings)

@@ -57,11 +57,15 @@ def _clip_names(files: Iterable[str]) -> Iterator[Finding]:
 
 def _strays(folder: DatasetFolder) -> Iterator[Finding]:
     expected = {f"{table.name}/{name}" for table in folder.tables for _, name in named_clips(table)}
+    unsound = {file.partition("/")[0] for file in folder.files if file.endswith(f"/{TABLE_NAME}")}
+    unsound -= {table.name for table in folder.tables}
     for file in folder.files:
         path = PurePosixPath(file)
         is_table = len(path.parts) == 2 and path.name == TABLE_NAME
         if file in _KNOWN_FILES or file in expected or is_table:
             continue
+        if path.parent.name == CLIPS_FOLDER and path.parts[0] in unsound:
+            continue  # the table that names its clips has faults of its own
         what = "no row names this clip" if path.parent.name == CLIPS_FOLDER else "is no part of a dataset"
         yield warning("stray-file", file, f"{what}; remove it, or it is published too")
 

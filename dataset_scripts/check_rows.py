@@ -34,18 +34,23 @@ _REASON = re.compile(r"(?!trusted_human_clear)[a-z0-9_]+(:[A-Z](, ?[A-Z])*)?")
 _MAIL_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
 
 
-def row_findings(folder: DatasetFolder) -> Iterator[Finding]:
-    """Check every table and every row."""
+def schema_findings(folder: DatasetFolder) -> Iterator[Finding]:
+    """Check the tables' columns and numbers of rows; the ``where`` of a wrong schema is the table's path."""
     builder = folder.report.get("builder")
     if folder.report and builder not in _SCHEMAS:
         yield error("report", "build_report.json", f"names builder {builder!r}; known are {', '.join(_SCHEMAS)}")
     schemas = _SCHEMAS.get(str(builder), {})
     for table in folder.tables:
         yield from _schema(table, schemas.get(table.name))
+    yield from _counts(folder)
+
+
+def row_findings(folder: DatasetFolder) -> Iterator[Finding]:
+    """Check every row of tables whose schema is right."""
+    for table in folder.tables:
         yield from _ids(table)
         for index, row in enumerate(table.rows):
             yield from _row(table.where(index), row)
-    yield from _counts(folder)
 
 
 def _schema(table: Table, expected: pa.Schema | None) -> Iterator[Finding]:
@@ -126,7 +131,7 @@ def _times(where: str, row: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _people(where: str, row: Mapping[str, Any]) -> Iterator[Finding]:
     for reason in row.get("reasons") or ():
-        if not _REASON.fullmatch(reason):
+        if not _REASON.fullmatch(str(reason)):
             yield error("personal-name", where, f"reasons holds {reason!r}, which may name a person")
     if address := _MAIL_ADDRESS.search(json.dumps(row, ensure_ascii=False, default=str)):
         yield error("personal-name", where, f"holds a mail address: {address[0]}")

@@ -25,11 +25,21 @@ def hub_errors(repo_id: str) -> Iterator[None]:
     try:
         yield
     except HfHubHTTPError as problem:
-        status = problem.response.status_code
-        advice = _ADVICE.get(status) or (f"the Hub has a failure; later, {_AGAIN}" if status >= 500 else None)
-        message = f": {problem.server_message}" if problem.server_message else ""
-        raise EgobenchError(f"{repo_id}: the Hub answered {status}{message}\n{advice or str(problem)}") from problem
+        raise EgobenchError(f"{repo_id}: {_refusal(problem)}") from problem
     except OfflineModeIsEnabled as problem:
         raise EgobenchError(f"{repo_id}: HF_HUB_OFFLINE is set; unset it to publish") from problem
     except httpx.TransportError as problem:
         raise EgobenchError(f"{repo_id}: no connection to the Hub ({problem}); {_AGAIN}") from problem
+    except RuntimeError as problem:  # an upload that failed in a thread
+        cause = problem.__cause__
+        reason = _refusal(cause) if isinstance(cause, HfHubHTTPError) else f"{cause or problem}; {_AGAIN}"
+        raise EgobenchError(f"{repo_id}: {problem}: {reason}") from problem
+    except ValueError as problem:  # what the Hub says of a card or a large file
+        raise EgobenchError(f"{repo_id}: the Hub refuses the data: {problem}") from problem
+
+
+def _refusal(problem: HfHubHTTPError) -> str:
+    status = problem.response.status_code
+    advice = _ADVICE.get(status) or (f"the Hub has a failure; later, {_AGAIN}" if status >= 500 else str(problem))
+    message = f": {problem.server_message}" if problem.server_message else ""
+    return f"the Hub answered {status}{message}\n{advice}"

@@ -214,6 +214,15 @@ def test_a_column_of_another_type(built):
     assert built.rules() == {"schema"}
 
 
+@pytest.mark.parametrize("kind", [pa.int64(), pa.string(), pa.list_(pa.string()), pa.list_(pa.int64())])
+def test_columns_of_any_type_are_findings_and_no_crash(built, kind):
+    value = 1 if kind in (pa.int64(), pa.list_(pa.int64())) else "x"
+    column = pa.array([[value] if pa.types.is_list(kind) else value, None], kind)
+    for name, schema in SCHEMAS.items():
+        pq.write_table(pa.table(dict.fromkeys(schema.names, column)), built.root / name / "metadata.parquet")
+    assert built.rules() == {"schema"}
+
+
 def test_a_null_where_a_text_is_due(built):
     built.change_row("single", question=None)
     assert built.rules() == {"null"}

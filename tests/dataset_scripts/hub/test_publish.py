@@ -141,6 +141,21 @@ def test_what_the_hub_refuses(publish, hub, gears, secret, status, advice):
     assert "Traceback" not in done.stderr
 
 
+def test_an_upload_that_is_refused(publish, hub, gears):
+    hub.fail = lambda method, path: 403 if method == "PUT" else None
+    done = publish(gears)
+    assert (done.returncode, "the Hub answered 403" in done.stderr) == (1, True)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_card_that_the_hub_refuses(publish, hub, gears):
+    hub.fail = lambda method, path: 400 if path == "/api/validate-yaml" else None
+    done = publish(gears)
+    assert (done.returncode, "the Hub refuses the data" in done.stderr) == (1, True)
+    assert "README.md" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_repository_that_may_not_be_made(publish, hub, gears):
     hub.fail = lambda method, path: 403 if path == "/api/repos/create" else None
     done = publish(gears)
