@@ -13,8 +13,10 @@ from egobench_tasks.frames.store import FrameStore
 
 _ALL = ("all", "")
 _WELCOME = "Choose a question in the list."
+_DECODING = "Decoding the frames that a model sees …"
 # Plain clicks open a question in place and leave its address in the address bar; others follow the link.
 _OPEN_IN_PLACE = """
+watch("value", () => element.querySelector(".eb-selected")?.scrollIntoView({ block: "nearest" }));
 element.addEventListener("click", (event) => {
   const link = event.target.closest("a.eb-entry");
   if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -22,6 +24,7 @@ element.addEventListener("click", (event) => {
   element.querySelectorAll(".eb-selected").forEach((entry) => entry.classList.remove("eb-selected"));
   link.classList.add("eb-selected");
   history.replaceState(null, "", link.getAttribute("href"));
+  window.scrollTo({ top: 0 });
   trigger("click", { question: link.dataset.question });
 });
 """
@@ -48,25 +51,25 @@ def build_app(library: Library, store: FrameStore) -> gr.Blocks:
             entries = matching(library.entries, _filters(names, chosen))
             return list_html(entries, library.runs, len(library.entries), question_id)
 
-        def open_linked(request: gr.Request) -> tuple[str | None, str]:
+        def open_linked(request: gr.Request) -> tuple[str | None, str, str]:
             return open_question(request.query_params.get("question"))
 
-        def open_clicked(event: gr.EventData) -> tuple[str | None, str]:
+        def open_clicked(event: gr.EventData) -> tuple[str | None, str, str]:
             return open_question(event.question)
 
-        def open_question(question_id: str | None) -> tuple[str | None, str]:
+        def open_question(question_id: str | None) -> tuple[str | None, str, str]:
             if question_id is None:
-                return None, message_html(_WELCOME)
+                return None, message_html(_WELCOME), ""
             page = library.page(question_id)
             if page is None:
-                return None, message_html(f"There is no question {question_id} in this dataset.")
-            return question_id, question_html(page, clip_url)
+                return None, message_html(f"There is no question {question_id} in this dataset."), ""
+            return question_id, question_html(page, clip_url), message_html(_DECODING)
 
         def show_strips(question_id: str | None) -> str:
             page = None if question_id is None else library.page(question_id)
             return "" if page is None else strips_html(page, decode_strips(page, store))
 
-        opened, inputs = [selected, question], [selected, *dropdowns]
+        opened, inputs = [selected, question, strips], [selected, *dropdowns]
         linked = app.load(open_linked, None, opened, api_visibility="private")
         linked.then(show_list, inputs, listed, api_visibility="private")
         linked.then(show_strips, selected, strips, api_visibility="private")

@@ -7,7 +7,7 @@ from planted import Planted, RunWriter, Said, reply, right, said_by, wrong
 
 from egobench_tasks.data import DatasetLocation, fingerprint, load_rows
 
-THINKER, TRUNCATED = "thinker-8B", "truncated-2B"
+THINKER, HASTY = "thinker-8B", "hasty-2B"
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,6 @@ def write_sample_runs(dataset: Path, folder: Path) -> SampleRuns:
     thinker = said_by(planted, lambda row: thinks(row, number[row["question_id"]]))
     paths = [
         writer.write(folder / THINKER, THINKER, thinker),
-        writer.write(folder / TRUNCATED, TRUNCATED, said_by(planted, cut)),
+        writer.write(folder / HASTY, HASTY, said_by(planted, cut)),
     ]
     return SampleRuns(location, rows, paths)

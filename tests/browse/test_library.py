@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from planted import RunWriter, mixed_rows, plant, right, said_by
-from sample_runs import THINKER, TRUNCATED
+from sample_runs import HASTY, THINKER
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.browse.answers import kept_reasonings
@@ -48,7 +48,7 @@ def test_every_question_is_listed_with_what_it_can_be_filtered_by(library, sampl
 
 def test_verdicts_are_the_reports(library, sample_runs):
     results = score_runs(find_runs(sample_runs.paths).choice, lambda config: load_split(sample_runs.location, config))
-    assert library.runs == tuple(results.labels) == (THINKER, TRUNCATED)
+    assert library.runs == tuple(results.labels) == (THINKER, HASTY)
     for row in results.outcomes.itertuples():
         (entry,) = [one for one in library.entries if one.question_id == row.question_id]
         assert (entry.verdicts[row.run] is Verdict.RIGHT) == (row.exact_set == 1.0)
@@ -70,13 +70,13 @@ def test_a_page_holds_clips_options_gold_and_answers_as_they_are(library, sample
             zip("ABCDEFGH", row["options"], strict=False)
         )
         assert {option.original for option in page.options if option.is_gold} == set(row["answer"])
-        thinker, truncated = page.answers
+        thinker, hasty = page.answers
         assert thinker.text.startswith("<think>\nThe first clip shows a <b>door</b>")
         gold = {option.shown for option in page.options if option.is_gold}
         assert (thinker.verdict is Verdict.RIGHT) == (thinker.chosen == gold) == (number % 3 != 2)
         if number % 2:
-            assert (truncated.verdict, truncated.failure) == (Verdict.NO_ANSWER, "truncated")
-            assert (truncated.text, truncated.finish_reason) == ("<think>\nLooking at", "length")
+            assert (hasty.verdict, hasty.failure) == (Verdict.NO_ANSWER, "truncated")
+            assert (hasty.text, hasty.finish_reason) == ("<think>\nLooking at", "length")
         assert thinker.frames == "v1,budget,count=64,max_width_px=480,tail=strict at least 4 a clip"
 
 
