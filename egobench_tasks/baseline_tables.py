@@ -9,7 +9,7 @@ from rich.table import Table
 
 from egobench_tasks.baselines import GoldAnswer, choice_chance, random_answers, simulate_choices
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
-from egobench_tasks.data import load_rows, locate
+from egobench_tasks.data import load_rows, locate, pin
 from egobench_tasks.judge.client import judge
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.settings import JudgeSettings
@@ -24,7 +24,7 @@ N_TRIALS = 200
 
 def egogears_baseline(seed: int) -> RenderableType:
     """Return the scores of uniform guesses at EgoGears, simulated and in closed form, by config."""
-    location = locate(EGOGEARS)
+    location = pin(locate(EGOGEARS))
     table = Table(title=f"Uniform choice of as many options as are right, {location}")
     for name in ("config", "questions", "how", "exact_set", "jaccard", "overlap"):
         table.add_column(name, justify="left" if name in ("config", "how") else "right")
@@ -42,7 +42,7 @@ def egogears_baseline(seed: int) -> RenderableType:
 
 def egotempo_baseline(seed: int, settings: JudgeSettings | None) -> RenderableType:
     """Return the scores of a random answer of the same category, by category; judged where there is a judge."""
-    questions = [open_question(row) for row in load_rows(locate(EGOTEMPO), "default")]
+    questions = [open_question(row) for row in load_rows(pin(locate(EGOTEMPO)), "default")]
     answers = random_answers((GoldAnswer(q.question_id, q.category, q.answer) for q in questions), seed)
     verdicts = _judged(questions, answers, settings) if settings else {}
     table = Table(title=f"A random answer of the same category, seed {seed}")
