@@ -1,6 +1,7 @@
 """The Gradio layer: filters and a list on the left, a question on the right. It reads and shows, and that is all."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import quote
 
 import gradio as gr
@@ -35,53 +36,70 @@ def clip_url(path: str) -> str:
     return f"/gradio_api/file={quote(path)}"
 
 
+Name = tuple[str, bool]
+"""What a menu filters by: a facet or a run, and whether it is a run."""
+
+Opened = tuple[str | None, str, str]
+"""The id of the question on show, its HTML, and what stands for its frames until they are decoded."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Events:
+    """What happens on a visit or a click. ``names`` belong to the menus, in their order."""
+
+    library: Library
+    store: FrameStore
+    names: Sequence[Name]
+
+    def show_list(self, question_id: str | None, *chosen: str) -> str:
+        entries = matching(self.library.entries, _filters(self.names, chosen))
+        return list_html(entries, self.library.runs, len(self.library.entries), question_id)
+
+    def open_linked(self, request: gr.Request) -> Opened:
+        return self._open(request.query_params.get("question"))
+
+    def open_clicked(self, event: gr.EventData) -> Opened:
+        return self._open(event.question)
+
+    def show_strips(self, question_id: str | None) -> str:
+        page = None if question_id is None else self.library.page(question_id)
+        return "" if page is None else strips_html(page, decode_strips(page, self.store))
+
+    def _open(self, question_id: str | None) -> Opened:
+        if question_id is None:
+            return None, message_html(_WELCOME), ""
+        page = self.library.page(question_id)
+        if page is None:
+            return None, message_html(f"There is no question {question_id} in this dataset."), ""
+        return question_id, question_html(page, clip_url), message_html(_DECODING)
+
+
 def build_app(library: Library, store: FrameStore) -> gr.Blocks:
-    """Lay out the page and say what happens on a click."""
+    """Lay out the page and say what happens on a visit and a click."""
     with gr.Blocks(title=f"{library.title}: browse", analytics_enabled=False, fill_width=True) as app:
         selected = gr.State(None)
         with gr.Row(equal_height=False):
             with gr.Column(scale=1, min_width=320, elem_id="eb-side"):
-                names, dropdowns = _filter_row(library)
+                names, menus = _filter_row(library)
                 listed = gr.HTML(js_on_load=_OPEN_IN_PLACE, apply_default_css=False, elem_classes="eb-pane")
             with gr.Column(scale=3, min_width=480):
                 question = gr.HTML(message_html(_WELCOME), js_on_load=None, apply_default_css=False)
                 strips = gr.HTML(js_on_load=None, apply_default_css=False)
 
-        def show_list(question_id: str | None, *chosen: str) -> str:
-            entries = matching(library.entries, _filters(names, chosen))
-            return list_html(entries, library.runs, len(library.entries), question_id)
-
-        def open_linked(request: gr.Request) -> tuple[str | None, str, str]:
-            return open_question(request.query_params.get("question"))
-
-        def open_clicked(event: gr.EventData) -> tuple[str | None, str, str]:
-            return open_question(event.question)
-
-        def open_question(question_id: str | None) -> tuple[str | None, str, str]:
-            if question_id is None:
-                return None, message_html(_WELCOME), ""
-            page = library.page(question_id)
-            if page is None:
-                return None, message_html(f"There is no question {question_id} in this dataset."), ""
-            return question_id, question_html(page, clip_url), message_html(_DECODING)
-
-        def show_strips(question_id: str | None) -> str:
-            page = None if question_id is None else library.page(question_id)
-            return "" if page is None else strips_html(page, decode_strips(page, store))
-
-        opened, inputs = [selected, question, strips], [selected, *dropdowns]
-        linked = app.load(open_linked, None, opened, api_visibility="private")
-        linked.then(show_list, inputs, listed, api_visibility="private")
-        linked.then(show_strips, selected, strips, api_visibility="private")
-        clicked = listed.click(open_clicked, None, opened, api_visibility="private")
-        clicked.then(show_strips, selected, strips, api_visibility="private")
-        if dropdowns:
-            gr.on([menu.change for menu in dropdowns], show_list, inputs, listed, api_visibility="private")
+        events = _Events(library, store, names)
+        opened, inputs = [selected, question, strips], [selected, *menus]
+        linked = app.load(events.open_linked, None, opened, api_visibility="private")
+        linked.then(events.show_list, inputs, listed, api_visibility="private")
+        linked.then(events.show_strips, selected, strips, api_visibility="private")
+        clicked = listed.click(events.open_clicked, None, opened, api_visibility="private")
+        clicked.then(events.show_strips, selected, strips, api_visibility="private")
+        if menus:
+            gr.on([menu.change for menu in menus], events.show_list, inputs, listed, api_visibility="private")
     return app
 
 
-def _filter_row(library: Library) -> tuple[list[tuple[str, bool]], list[gr.Dropdown]]:
-    """Make a menu for every facet with a choice and every run; return what each filters by: (name, is a run)."""
+def _filter_row(library: Library) -> tuple[list[Name], list[gr.Dropdown]]:
+    """Make a menu for every facet with a choice and every run; return what each filters by."""
     names, menus = [], []
     with gr.Row(elem_id="eb-filters"):
         for facet, title in FACETS.items():
@@ -99,7 +117,7 @@ def _menu(label: str, values: Sequence[str]) -> gr.Dropdown:
     return gr.Dropdown([_ALL, *((value, value) for value in values)], value="", label=label, min_width=150)
 
 
-def _filters(names: Sequence[tuple[str, bool]], chosen: Sequence[str]) -> Filters:
+def _filters(names: Sequence[Name], chosen: Sequence[str]) -> Filters:
     picked = [(name, is_run, value) for (name, is_run), value in zip(names, chosen, strict=True) if value]
     return Filters(
         facets={name: value for name, is_run, value in picked if not is_run},
