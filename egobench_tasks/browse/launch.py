@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from egobench_tasks.browse.library import load_library
+from egobench_tasks.browse.load import load_library
 from egobench_tasks.data import DatasetLocation
 from egobench_tasks.errors import InputError
 
@@ -15,7 +15,7 @@ def launch(dataset: DatasetLocation, runs: Sequence[Path], *, host: str = "127.0
     ``runs`` are what `report.runs.find_runs` takes. Nothing is written but decoded frames in the
     cache, nothing is sent elsewhere, and no file is served but the dataset's clips. ``host`` other
     than loopback lets everyone on the network look.
-    Raises ``InputError`` without Gradio, where the port is taken, and as `library.load_library`.
+    Raises ``InputError`` without Gradio, where the port is taken, and as `load.load_library`.
     """
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when Gradio is imported
     try:

@@ -31,7 +31,7 @@ _OPTIONAL = ("model_response.finish_reason", "model_response.reasonings")
 def load_open_library(location: DatasetLocation, run_paths: Sequence[Path]) -> Library:
     """Load EgoTempo and the runs over it; a run's settings (``f16``, ``fps1``) are listed as runs of their own.
 
-    Raises ``InputError`` as `library.load_library`.
+    Raises ``InputError`` as `load.load_library`.
     """
     found = find_runs(run_paths)
     if run_paths and not found.open:

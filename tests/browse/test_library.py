@@ -14,7 +14,7 @@ from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.browse.answers import kept_reasonings
 from egobench_tasks.browse.catalogue import Filters, Verdict, matching
 from egobench_tasks.browse.html import list_html
-from egobench_tasks.browse.library import load_library
+from egobench_tasks.browse.load import load_library
 from egobench_tasks.browse.strips import decode_strips
 from egobench_tasks.data import DatasetLocation
 from egobench_tasks.errors import InputError

@@ -11,7 +11,7 @@ import pytest
 from dataset_scripts.egotempo import build_egotempo
 from egobench_tasks.browse.catalogue import Verdict
 from egobench_tasks.browse.html import question_html
-from egobench_tasks.browse.library import load_library
+from egobench_tasks.browse.load import load_library
 from egobench_tasks.browse.strips import decode_strips
 from egobench_tasks.data import DatasetLocation
 from egobench_tasks.errors import InputError
