@@ -16,7 +16,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import GenerateConfig
 
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
-from egobench_tasks.data import fingerprint, load_rows, locate
+from egobench_tasks.data import fingerprint, load_rows, locate, pin
 from egobench_tasks.errors import InputError
 from egobench_tasks.frames.spec import FrameSpec, Sampling
 from egobench_tasks.hosts.choice import ShownQuestion, show_choice
@@ -80,7 +80,7 @@ def egotempo(
     """
     spec, settings = _spec(setting), load_settings(overrides={"model": judge})
     templates = load_open_templates()
-    rows = load_rows(locate(EGOTEMPO), OPEN_CONFIG)
+    rows = load_rows(pin(locate(EGOTEMPO)), OPEN_CONFIG)
     if category is not None:
         rows = rows_of_category(rows, find_category(category))
     if spec is not None and (n_missing := sum(video is None for video in rows["video"])):
@@ -102,7 +102,7 @@ def egotempo(
 
 def _egogears(config: str, n_frames: int, log_images: bool) -> Task:
     templates = load_choice_templates(Path(os.environ.get(PROMPTS_VARIABLE, CHOICE_TEMPLATES)))
-    rows = load_rows(locate(EGOGEARS), config)
+    rows = load_rows(pin(locate(EGOGEARS)), config)
 
     def sample(row: Mapping[str, Any]) -> Sample:
         return _choice_sample(show_choice(row, templates, n_frames, EGOGEARS.min_frames_per_clip))

@@ -1,6 +1,7 @@
 """EgoTempo by real command lines: build, ask a tiny vision model, judge, judge again."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,10 @@ def test_a_judge_that_fails_for_some_is_completed_afterwards(run_program, egotem
     other = run_program("egobench", "judge", out, "--model", "stern", **settings)
     assert "Cohen's kappa" in other.stdout
     assert len(list((out / "verdicts").iterdir())) == 2
+
+    run_program("egobench", "report", out, "--out", tmp_path / "report", EGOTEMPO_DATA=str(egotempo.folder), **settings)
+    report = json.loads((tmp_path / "report" / "report.json").read_text())
+    assert {"scripted", "stern"} <= set(re.findall(r"\w+", json.dumps(report)))  # two judges, never mixed
 
 
 def test_words_alone_need_no_clip_and_no_judge(run_program, egotempo, tiny_llava, tmp_path):
