@@ -1,6 +1,7 @@
 """Whole runs through lighteval: tables, results and details, kills, shards, merges."""
 
 import asyncio
+import contextlib
 import json
 import os
 import random
@@ -121,15 +122,16 @@ def test_killed_ten_times_the_table_is_that_of_an_undisturbed_run(oracle_server,
         kept = {answer.prompt.partition("\n\nClips:")[0] for answer in journalled(tmp_path / "journal")}
         n_asked = len(oracle_server.asked)
         process = runs.start(run="endpoint", config=str(config(concurrency=2)), tasks="egogears")
-        time.sleep(clock.uniform(0.2, 1.6))
-        os.kill(process, signal.SIGKILL)
+        time.sleep(clock.uniform(0.2, 1.2))
+        with contextlib.suppress(ProcessLookupError):  # on a fast machine it may have ended, which is no kill
+            os.kill(process, signal.SIGKILL)
         killed += runs.wait() == -signal.SIGKILL
         asked = [str(oracle_server.parts_of(request)[0]) for request in oracle_server.asked[n_asked:]]
         asked_again += [text for text in asked if text.partition("\n\nClips:")[0] in kept]
         if len(journalled(tmp_path / "journal")) > 9:
             forget_some(tmp_path / "journal")  # so that all ten kills meet a run with something to ask
     assert asked_again == []
-    (tmp_path / "output.txt").unlink()  # a run that ended before its kill has printed its table there
+    (tmp_path / "output.txt").unlink(missing_ok=True)  # a run that ended before its kill has printed its table there
     _, output = runs.run(config(concurrency=2), "--output-dir", "out2")
     assert table_of(output) == table_of(undisturbed)
     assert scores_of(tmp_path / "out2") == scores_of(tmp_path / "out")
