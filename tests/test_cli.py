@@ -42,4 +42,5 @@ def test_sample_builds_what_datasets_loads_and_a_second_run_changes_nothing(tmp_
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "s").rglob("*") if path.is_file()}
     again = run("sample", "s", "--questions", 12, "--seed", 3, cwd=tmp_path)
     assert again.returncode == 0, again.stderr
+    assert "nothing to change" in again.stdout
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "s").rglob("*") if path.is_file()} == before

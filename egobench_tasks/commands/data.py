@@ -61,11 +61,14 @@ def sample(
     seed: Annotated[int, typer.Option(help="Another seed, another benchmark.")] = 0,
 ) -> None:
     """Render a small benchmark in EgoGears' form, whose answers are known, and build it."""
+    from rich.console import Console
+
+    from dataset_scripts.build_report import print_report
     from dataset_scripts.egogears import build_egogears as build
     from dataset_scripts.sample.release import write_sample_release
 
     write_sample_release(folder / "raw", questions=questions, seed=seed)
-    build(folder / "raw", folder / "egogears", only=None, link="hard", partial=False)
+    print_report(build(folder / "raw", folder / "egogears"), Console())
 
 
 @app.command()
