@@ -196,7 +196,7 @@ def _repository(
         f"{FOLDER}/{clip_file_name(fact.sha256)}": StoredClip(found[clip_id].source, fact)
         for clip_id, fact in facts.items()
     }
-    tasks = tasks_yaml({EGOTEMPO.name: "default"})
+    tasks = tasks_yaml({EGOTEMPO.name: EGOTEMPO.config})
     return Repository(
         builder=EGOTEMPO.name,
         configs=report.configs,
@@ -228,11 +228,11 @@ def _card(report: BuildReport) -> bytes:
     (summary,) = report.summaries
     clips = [f"{FOLDER}/videos/*"] if summary.clips else []
     values = {
-        "configs": configs_yaml({"default": [f"{FOLDER}/metadata.parquet", *clips]}),
+        "configs": configs_yaml({EGOTEMPO.config: [f"{FOLDER}/metadata.parquet", *clips]}),
         "size_category": size_category(summary.rows),
-        "contents": contents_table([replace(summary, name="default")]),
-        "features": features_table({"default": SCHEMA}),
-        "statistics": statistics_table([replace(summary, name="default")]),
+        "contents": contents_table([replace(summary, name=EGOTEMPO.config)]),
+        "features": features_table({EGOTEMPO.config: SCHEMA}),
+        "statistics": statistics_table([replace(summary, name=EGOTEMPO.config)]),
         "licence": EGOTEMPO.annotation_licence,
         "paper": EGOTEMPO.paper,
         "eprint": EGOTEMPO.paper.removeprefix("arXiv:"),

@@ -42,7 +42,7 @@ def egogears_baseline(seed: int) -> RenderableType:
 
 def egotempo_baseline(seed: int, settings: JudgeSettings | None) -> RenderableType:
     """Return the scores of a random answer of the same category, by category; judged where there is a judge."""
-    questions = [open_question(row) for row in load_rows(pin(locate(EGOTEMPO)), "default")]
+    questions = [open_question(row) for row in load_rows(pin(locate(EGOTEMPO)), EGOTEMPO.config)]
     answers = random_answers((GoldAnswer(q.question_id, q.category, q.answer) for q in questions), seed)
     verdicts = _judged(questions, answers, settings) if settings else {}
     table = Table(title=f"A random answer of the same category, seed {seed}")

@@ -71,6 +71,7 @@ class EgoTempo(Benchmark):
     The paper says 365 clips and 221 videos; the published file holds 367 and 222.
     """
 
+    config: str = "default"
     rows: int = 500
     clips: int = 367
     videos: int = 222

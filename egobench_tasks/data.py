@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from egobench_tasks.benchmarks import Benchmark
+from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
 from egobench_tasks.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,6 +67,22 @@ def parse_location(value: str, *, where: str) -> DatasetLocation:
     if match is None:
         raise InputError(f"{where}: {value!r} is neither a folder nor a Hub id of the form ORG/NAME[@REVISION]")
     return DatasetLocation(match["repo"], match["revision"])
+
+
+def benchmark_of(location: DatasetLocation) -> tuple[Benchmark, tuple[str, ...]]:
+    """Return which benchmark a dataset is of, by its configs, and those of the benchmark's that it has.
+
+    Raises ``InputError`` where it is of neither.
+    """
+    from datasets import get_dataset_config_names
+
+    configs = get_dataset_config_names(location.path, revision=location.revision)
+    splits = tuple(config for config in EGOGEARS.rows if config in configs)
+    if splits:
+        return EGOGEARS, splits
+    if EGOTEMPO.config in configs:
+        return EGOTEMPO, (EGOTEMPO.config,)
+    raise InputError(f"{location}: has the configs {configs}, which are neither EgoGears' nor EgoTempo's")
 
 
 def pin(location: DatasetLocation) -> DatasetLocation:

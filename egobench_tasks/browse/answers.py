@@ -7,7 +7,7 @@ from pathlib import Path
 from egobench_tasks.browse.catalogue import Verdict
 from egobench_tasks.browse.question import RunAnswer
 from egobench_tasks.errors import InputError
-from egobench_tasks.report.details import read_rows
+from egobench_tasks.hosts.lighteval_details import read_rows
 from egobench_tasks.report.outcomes import Outcome, score_task
 from egobench_tasks.report.questions import Split
 from egobench_tasks.report.responses import Response, Run, TaskRun

@@ -7,9 +7,7 @@ from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.browse.choice_library import load_choice_library
 from egobench_tasks.browse.library import Library
 from egobench_tasks.browse.open_library import load_open_library
-from egobench_tasks.data import DatasetLocation
-from egobench_tasks.errors import InputError
-from egobench_tasks.hosts.open import OPEN_CONFIG
+from egobench_tasks.data import DatasetLocation, benchmark_of
 
 
 def load_library(location: DatasetLocation, runs: Sequence[Path]) -> Library:
@@ -17,12 +15,5 @@ def load_library(location: DatasetLocation, runs: Sequence[Path]) -> Library:
 
     Raises ``InputError`` for a dataset of neither, for what is no run, and for runs over other questions.
     """
-    from datasets import get_dataset_config_names
-
-    configs = get_dataset_config_names(location.path, revision=location.revision)
-    splits = [config for config in EGOGEARS.rows if config in configs]
-    if splits:
-        return load_choice_library(location, splits, runs)
-    if OPEN_CONFIG in configs:
-        return load_open_library(location, runs)
-    raise InputError(f"{location}: has the configs {configs}, which are neither EgoGears' nor EgoTempo's")
+    benchmark, configs = benchmark_of(location)
+    return load_choice_library(location, configs, runs) if benchmark is EGOGEARS else load_open_library(location, runs)

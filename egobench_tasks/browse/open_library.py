@@ -15,10 +15,10 @@ from egobench_tasks.data import DatasetLocation, load_rows
 from egobench_tasks.errors import InputError
 from egobench_tasks.frames.lazy import FrameList
 from egobench_tasks.hosts.journal import MISSING
-from egobench_tasks.hosts.open import OPEN_CONFIG, show_open
+from egobench_tasks.hosts.lighteval_details import read_rows
+from egobench_tasks.hosts.open import show_open
 from egobench_tasks.open_settings import DEFAULT_SETTING, open_settings
 from egobench_tasks.prompts import load_open_templates
-from egobench_tasks.report.details import read_rows
 from egobench_tasks.report.open_outcomes import OpenOutcome
 from egobench_tasks.report.open_reader import OpenRow, OpenRun, load_open_rows, open_outcomes
 from egobench_tasks.report.runs import find_runs
@@ -40,7 +40,7 @@ def load_open_library(location: DatasetLocation, run_paths: Sequence[Path]) -> L
     answers: dict[str, Answers] = {}
     for run in found.open:
         answers |= open_answers(run, questions)
-    rows = load_rows(location, OPEN_CONFIG)
+    rows = load_rows(location, EGOTEMPO.config)
     entries = [make_entry(row, answers) for row in rows.select_columns(["question_id", "question", "category"])]
     pages = {entry.question_id: _page_maker(rows, index, entry, answers) for index, entry in enumerate(entries)}
     folders = {Path(video["path"]).parent for video in rows["video"] if video is not None}

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from egobench_tasks.benchmarks import EGOGEARS
-from egobench_tasks.data import DatasetLocation, load_rows
-from egobench_tasks.errors import InputError
+from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
+from egobench_tasks.data import DatasetLocation, benchmark_of, load_rows
 from egobench_tasks.frames.lazy import FrameRequest
 from egobench_tasks.frames.spec import FrameSpec
 from egobench_tasks.hosts.choice import show_choice
@@ -19,17 +18,12 @@ def dataset_requests(location: DatasetLocation, spec: FrameSpec | None) -> Itera
 
     Raises ``InputError`` where the dataset is of neither benchmark.
     """
-    from datasets import get_dataset_config_names
-
-    configs = get_dataset_config_names(location.path, revision=location.revision)
-    splits = [config for config in EGOGEARS.rows if config in configs]
-    if splits:
-        for split in splits:
-            yield from _egogears(location, split, spec)
-    elif "default" in configs:
-        yield from _egotempo(location, spec or open_settings()[DEFAULT_SETTING])
+    benchmark, configs = benchmark_of(location)
+    if benchmark is EGOGEARS:
+        for config in configs:
+            yield from _egogears(location, config, spec)
     else:
-        raise InputError(f"{location}: has the configs {configs}, which are neither EgoGears' nor EgoTempo's")
+        yield from _egotempo(location, spec or open_settings()[DEFAULT_SETTING])
 
 
 def parse_spec(text: str) -> FrameSpec:
@@ -48,7 +42,7 @@ def _egogears(location: DatasetLocation, split: str, spec: FrameSpec | None) -> 
 
 
 def _egotempo(location: DatasetLocation, spec: FrameSpec | None) -> Iterator[FrameRequest]:
-    for row in load_rows(location, "default"):
+    for row in load_rows(location, EGOTEMPO.config):
         question = open_question(row)
         if question.clip is not None and spec is not None:
             yield FrameRequest(question.clip.path, question.clip.sha256, windowed(spec, question.window_s))

@@ -25,7 +25,6 @@ from egobench_tasks.hosts.inspect_solvers import ask_with_frames, frames_record
 from egobench_tasks.hosts.messages import to_record
 from egobench_tasks.hosts.open import (
     OPEN_ANSWER_TOKENS,
-    OPEN_CONFIG,
     ShownOpenQuestion,
     find_category,
     rows_of_category,
@@ -80,7 +79,7 @@ def egotempo(
     """
     spec, settings = _spec(setting), load_settings(overrides={"model": judge})
     templates = load_open_templates()
-    rows = load_rows(pin(locate(EGOTEMPO)), OPEN_CONFIG)
+    rows = load_rows(pin(locate(EGOTEMPO)), EGOTEMPO.config)
     if category is not None:
         rows = rows_of_category(rows, find_category(category))
     if spec is not None and (n_missing := sum(video is None for video in rows["video"])):

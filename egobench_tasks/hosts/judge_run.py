@@ -7,11 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from egobench_tasks.answers import NORMAL_STOP, open_answer
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import write_atomically
+from egobench_tasks.hosts.lighteval_details import OPEN_TASK, latest_details, read_rows
 from egobench_tasks.hosts.open import judge_item
 from egobench_tasks.judge.client import judge
 from egobench_tasks.judge.prompt import JudgeItem, prompt_fingerprint
@@ -21,7 +20,12 @@ from egobench_tasks.judge.summary import UNANSWERED, Agreement, JudgeSummary, ag
 from egobench_tasks.judge.verdict import Judgement, Verdict
 
 VERDICTS_FOLDER = "verdicts"
-_DETAILS_NAME = re.compile(r"details_(?P<task>.+?)\|\d+_(?P<date>.+)\.parquet")
+_REQUIRED = (
+    *(f"doc.specific.{name}" for name in ("question_id", "question", "answer", "category")),
+    "model_response.text",
+    *(f"metric.{name}" for name in ("judged", "judge_accuracy", "judge_score")),
+)
+_OPTIONAL = ("model_response.finish_reason",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +81,17 @@ class JudgedRun:
 def read_open_answers(run: Path) -> list[SavedAnswer]:
     """Read the open answers from the details that lighteval saved under ``run``; a task's newest details count.
 
-    Raises ``InputError`` where there are none, or a file cannot be read.
+    Raises ``InputError`` where there are none, where they are of several models, or a file cannot be read.
     """
-    newest: dict[str, tuple[str, Path]] = {}
-    for path in sorted(run.rglob("details_egotempo*.parquet")):
-        match = _DETAILS_NAME.fullmatch(path.name)
-        if match is not None:
-            newest[match["task"]] = max(newest.get(match["task"], ("", path)), (match["date"], path))
-    answers = [answer for task, (_, path) in sorted(newest.items()) for answer in _answers(task, path)]
+    by_model = latest_details(run, OPEN_TASK)
+    if len(by_model) > 1:
+        raise InputError(f"{run}: holds answers of several models ({', '.join(by_model)}); judge each run on its own")
+    answers = [
+        answer
+        for tasks in by_model.values()
+        for task, paths in sorted(tasks.items())
+        for answer in _answers(task.partition("|")[0], paths[-1])
+    ]
     if not answers:
         raise InputError(
             f"{run}: no open answers of EgoTempo here; run its tasks with --save-details --output-dir {run}"
@@ -110,14 +117,9 @@ def verdicts_file(run: Path, model: str) -> Path:
 
 
 def _answers(task: str, path: Path) -> Iterator[SavedAnswer]:
-    try:
-        rows = pq.read_table(path, columns=["doc", "model_response", "metric"]).to_pylist()
-    except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
-        raise InputError(f"{path}: cannot read the details: {error}") from error
-    for row in rows:
+    for row in read_rows(path, _REQUIRED, _OPTIONAL):
         facts = row["doc"]["specific"]
-        if "category" in facts:  # the closed form has none: its answers need no judge
-            yield SavedAnswer(task, facts["question_id"], _item(facts, row["model_response"]), _saved(row["metric"]))
+        yield SavedAnswer(task, facts["question_id"], _item(facts, row["model_response"]), _saved(row["metric"]))
 
 
 def _item(facts: Mapping[str, Any], response: Mapping[str, Any]) -> JudgeItem | None:

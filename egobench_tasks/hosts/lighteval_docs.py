@@ -16,7 +16,6 @@ from egobench_tasks.hosts.lighteval_metrics import CHOICE_METRICS, OPEN_METRICS
 from egobench_tasks.hosts.messages import to_record
 from egobench_tasks.hosts.open import (
     OPEN_ANSWER_TOKENS,
-    OPEN_CONFIG,
     OpenChoices,
     category_slug,
     rows_of_category,
@@ -175,7 +174,7 @@ def open_task(name: str, category: str, spec: FrameSpec | None, templates: OpenT
     """Return the task ``NAME:CATEGORY`` of EgoTempo's open questions."""
     prompt = OpenPrompt(category, spec, templates)
     metrics = [*judge_metrics(), OPEN_METRICS]
-    return _task(f"{name}:{category_slug(category)}", OPEN_CONFIG, prompt, metrics, OPEN_ANSWER_TOKENS)
+    return _task(f"{name}:{category_slug(category)}", EGOTEMPO.config, prompt, metrics, OPEN_ANSWER_TOKENS)
 
 
 def open_choice_task(
@@ -183,7 +182,9 @@ def open_choice_task(
 ) -> LightevalTaskConfig:
     """Return the task ``NAME:CATEGORY`` of EgoTempo's closed form."""
     prompt = OpenChoicePrompt(category, spec, templates, choices)
-    return _task(f"{name}:{category_slug(category)}", OPEN_CONFIG, prompt, [CHOICE_METRICS], EGOGEARS.max_new_tokens)
+    return _task(
+        f"{name}:{category_slug(category)}", EGOTEMPO.config, prompt, [CHOICE_METRICS], EGOGEARS.max_new_tokens
+    )
 
 
 def _task(name: str, config: str, prompt: RowPrompt, metrics: list[Any], n_tokens: int) -> LightevalTaskConfig:

@@ -6,7 +6,6 @@ that no run answered stays in the denominator.
 
 import json
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from lighteval.tasks.requests import Doc
 from egobench_tasks.answers import NORMAL_STOP
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.hosts.journal import MISSING, UNANSWERED
+from egobench_tasks.hosts.lighteval_details import DETAILS_NAME
 from egobench_tasks.hosts.lighteval_generation import Generation, no_generation
 from egobench_tasks.hosts.lighteval_run import (
     AnsweringModel,
@@ -32,7 +32,6 @@ from egobench_tasks.hosts.lighteval_run import (
 )
 from egobench_tasks.hosts.shards import SHARD_VARIABLE
 
-_DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>[^_]+)\.parquet")
 _SHOWN = 20
 # Machines of one run have their own servers and memory.
 _SHAPING_NOTHING = frozenset(
@@ -113,7 +112,7 @@ def find_runs(folder: Path) -> list[SavedRun]:
     """Return the runs saved under ``folder``, oldest first. Raises ``InputError`` where there is none with details."""
     details: dict[str, dict[str, Path]] = {}
     for path in sorted(folder.rglob("details_*.parquet")):
-        if match := _DETAILS.fullmatch(path.name):
+        if match := DETAILS_NAME.fullmatch(path.name):
             details.setdefault(match["date"], {})[match["task"]] = path
     if not details:
         raise InputError(f"{folder}: holds no details of a run; run it with --save-details (--shard does so itself)")

@@ -21,7 +21,6 @@ from egobench_tasks.questions import ChoiceQuestion, Clip, OpenQuestion, open_qu
 if TYPE_CHECKING:
     from datasets import Dataset
 
-OPEN_CONFIG = "default"
 OPEN_ANSWER_TOKENS = 512
 HOW_TO_CONFIGURE_A_JUDGE = "set EGOBENCH_JUDGE_BASE_URL and EGOBENCH_JUDGE_MODEL"
 

@@ -11,7 +11,7 @@ from typing import Any
 from egobench_tasks.answers import NORMAL_STOP
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
-from egobench_tasks.report.details import latest_details, read_rows
+from egobench_tasks.hosts.lighteval_details import latest_details, read_rows
 from egobench_tasks.report.responses import SCORE_NAMES, Response, Run, Settings, Shown, TaskRun
 
 _CHOICE_TASK = re.compile(rf"{EGOGEARS.name}:(?P<config>\w+)\|\d+")

@@ -1,7 +1,6 @@
 """Reading EgoTempo's open answers and their verdicts from what `lighteval --save-details` wrote."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,19 +9,16 @@ from typing import Any
 from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.data import DatasetLocation, load_rows
 from egobench_tasks.errors import InputError
+from egobench_tasks.hosts.lighteval_details import OPEN_TASK, latest_details, read_rows
 from egobench_tasks.open_settings import DEFAULT_SETTING
-from egobench_tasks.report.details import latest_details, read_rows
 from egobench_tasks.report.open_outcomes import OpenOutcome
 from egobench_tasks.report.results import PARTIAL
 
-# egotempo:CATEGORY, egotempo_SETTING:CATEGORY; the closed form (egotempo_choice…) is none of these.
-_OPEN_TASK = re.compile(rf"{EGOTEMPO.name}(?:_(?P<setting>(?!choice)[^:]+))?:(?P<category>\w+)\|\d+")
 _COLUMNS = (
     *(f"doc.specific.{name}" for name in ("question_id", "question", "answer", "category")),
     "metric.judged",
     "metric.judge_accuracy",
 )
-_CONFIG = "default"
 
 Key = tuple[str, str]
 """A task's name without its few-shot count, and a question's id."""
@@ -60,7 +56,7 @@ def find_open_runs(folder: Path) -> list[OpenRun]:
     """
     judges: list[Path | None] = [*sorted((folder / "verdicts").glob("*.json"))]
     runs = []
-    for model, tasks in latest_details(folder, _OPEN_TASK).items():
+    for model, tasks in latest_details(folder, OPEN_TASK).items():
         details = {task: paths[-1] for task, paths in tasks.items()}
         name = model.rsplit("/", 1)[-1]
         for judge in judges or [None]:
@@ -75,7 +71,7 @@ def load_open_rows(location: DatasetLocation) -> dict[str, OpenRow]:
         row["question_id"]: OpenRow(
             row["question_id"], row["question"], row["answer"], row["category"], row["duration_s"]
         )
-        for row in load_rows(location, _CONFIG)
+        for row in load_rows(location, EGOTEMPO.config)
     }
 
 
@@ -90,7 +86,7 @@ def open_outcomes(run: OpenRun, rows: Mapping[str, OpenRow]) -> list[OpenOutcome
     n_missing = 0
     for task, path in run.details.items():
         found = dict(_verdicts(path, task, rows, judged))
-        match = _OPEN_TASK.fullmatch(task)
+        match = OPEN_TASK.fullmatch(task)
         assert match is not None  # find_open_runs took no other
         setting = match["setting"] or DEFAULT_SETTING
         asked = [row for row in rows.values() if _slug(row.category) == match["category"]]

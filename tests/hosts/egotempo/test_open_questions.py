@@ -188,3 +188,28 @@ def test_without_a_judge_there_is_no_rate():
         values = metric.compute_sample(docs=[doc, doc], responses=responses)[metric.metric_name]
         figure = metric.get_corpus_aggregations()[metric.metric_name](values)
         assert figure == 0 if metric.metric_name == "judged" else math.isnan(figure)
+
+
+def test_answers_of_two_models_in_one_folder_are_not_judged_as_one_run(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from egobench_tasks.hosts.judge_run import read_open_answers
+
+    facts = {"question_id": "q", "question": "q?", "answer": "a", "category": "counting actions"}
+    row = {
+        "doc": {"specific": facts},
+        "model_response": {"text": ["a"], "finish_reason": "stop"},
+        "metric": {"judged": 1.0, "judge_accuracy": 1.0, "judge_score": 4.0},
+    }
+    for model in ("org/first", "org/second"):
+        folder = tmp_path / model.replace("/", "-") / "details" / model / "2026-01-01"
+        both = tmp_path / "both" / "details" / model / "2026-01-01"
+        for place in (folder, both):
+            place.mkdir(parents=True)
+            name = "details_egotempo_fps0.5:counting_actions|0_2026-01-01.parquet"
+            pq.write_table(pa.Table.from_pylist([row]), place / name)
+        (answer,) = read_open_answers(tmp_path / model.replace("/", "-"))
+        assert (answer.task, answer.saved.correct) == ("egotempo_fps0.5:counting_actions", True)
+    with pytest.raises(InputError, match="several models"):
+        read_open_answers(tmp_path / "both")

@@ -8,10 +8,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.errors import InputError
 
 # details_egogears:multi|0_2026-11-30T05-15-00.123456.parquet
-_NAME = re.compile(r"details_(?P<task>.+)_(?P<date>[^_]+)\.parquet")
+DETAILS_NAME = re.compile(r"details_(?P<task>.+)_(?P<date>[^_]+)\.parquet")
+"""``task`` with its number of shots (``egogears:multi|0``), ``date`` of the run."""
+OPEN_TASK = re.compile(rf"{EGOTEMPO.name}(?:_(?P<setting>(?!choice)[^:]+))?:(?P<category>\w+)\|\d+")
+"""``egotempo:CATEGORY``, ``egotempo_SETTING:CATEGORY``; the closed form (``egotempo_choice…``) is none of these."""
 _BATCH_ROWS = 256
 _RUN_AGAIN = "run again with --save-details: answers come from the journal, nothing is generated twice"
 
@@ -23,7 +27,7 @@ def latest_details(folder: Path, task: re.Pattern[str]) -> dict[str, dict[str, l
     """
     found: dict[str, dict[str, list[Path]]] = {}
     for path in sorted((folder / "details").glob("**/details_*.parquet")):
-        match = _NAME.fullmatch(path.name)
+        match = DETAILS_NAME.fullmatch(path.name)
         if match and task.fullmatch(match["task"]):
             model = path.parent.parent.relative_to(folder / "details").as_posix()
             found.setdefault(model, {}).setdefault(match["task"], []).append(path)
