@@ -1,5 +1,6 @@
 """What all tests share: real annotations where they are, a sample benchmark, a tiny model, and a home of their own."""
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -60,3 +61,36 @@ def tiny_llava(tmp_path_factory) -> Path:
     from dataset_scripts.sample.tiny_vlm import write_tiny_llava
 
     return write_tiny_llava(tmp_path_factory.mktemp("models") / "tiny-llava")
+
+
+@pytest.fixture(scope="session")
+def start_chromium(tmp_path_factory):
+    """``with start_chromium(performance="ALL") as driver``: headless Chromium that logs its console, and what is named.
+
+    Skips where there is no browser; CI must have one.
+    """
+    chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or chromedriver is None:
+        if os.environ.get("CI"):
+            pytest.fail("CI has no chromium and chromedriver; .ci/run must install them")
+        pytest.skip("needs chromium and chromedriver (Debian: apt install chromium chromium-driver)")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    @contextlib.contextmanager
+    def start(**logs):
+        options = webdriver.ChromeOptions()
+        options.binary_location = chromium
+        flags = "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
+        flags += "disable-component-update disable-sync disable-dev-shm-usage"
+        for flag in flags.split():
+            options.add_argument(f"--{flag}")
+        options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", **logs})
+        driver = webdriver.Chrome(options=options, service=Service(chromedriver))
+        try:
+            yield driver
+        finally:
+            driver.quit()
+
+    return start

@@ -3,7 +3,6 @@
 import http.client
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import pytest
 from planted import RunWriter, mixed_rows, plant, right, said_by
 from sample_runs import HASTY, THINKER
 
-CHROMIUM, CHROMEDRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 ENTRIES = "return [...document.querySelectorAll('a.eb-entry')].map((entry) => entry.dataset.question)"
 LAUNCH = """
 import sys
@@ -53,27 +51,11 @@ def server(sample_runs, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if CHROMIUM is None or CHROMEDRIVER is None:
-        if os.environ.get("CI"):
-            pytest.fail("CI has no chromium and chromedriver; .ci/run must install them")
-        pytest.skip("needs chromium and chromedriver (Debian: apt install chromium chromium-driver)")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    flags = "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
-    flags += "disable-component-update disable-sync disable-dev-shm-usage"
-    for flag in flags.split():
-        options.add_argument(f"--{flag}")
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(CHROMEDRIVER))
-    metrics = {"width": 1280, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    yield driver
-    driver.quit()
+def browser(start_chromium):
+    with start_chromium(performance="ALL") as driver:
+        metrics = {"width": 1280, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        yield driver
 
 
 def wait_for(browser, script, timeout_s=60):

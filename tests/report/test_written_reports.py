@@ -2,8 +2,6 @@
 
 import io
 import json
-import os
-import shutil
 import time
 
 import pandas as pd
@@ -20,8 +18,6 @@ from egobench_tasks.report.runs import find_runs
 from egobench_tasks.report.tables import Column, Kind, cells, show, table
 from egobench_tasks.report.write import Format, build_document, write_report
 
-CHROMIUM = shutil.which("chromium")
-CHROMEDRIVER = shutil.which("chromedriver")
 NASTY = "evil_<script>alert(1)</script>|*name*"
 
 
@@ -156,25 +152,9 @@ def test_a_cell_has_its_interval_and_a_number_to_sort_by():
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if CHROMIUM is None or CHROMEDRIVER is None:
-        if os.environ.get("CI"):
-            pytest.fail("CI has no chromium and chromedriver; .ci/run must install them")
-        pytest.skip("needs chromium and chromedriver (Debian: apt install chromium chromium-driver)")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    flags = "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
-    flags += "disable-component-update disable-sync disable-dev-shm-usage"
-    for flag in flags.split():
-        options.add_argument(f"--{flag}")
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(CHROMEDRIVER))
-    yield driver
-    driver.quit()
+def browser(start_chromium):
+    with start_chromium() as driver:
+        yield driver
 
 
 def open_at(browser, report, width):
