@@ -11,12 +11,9 @@ from pathlib import Path
 
 from lighteval.tasks.lighteval_task import LightevalTaskConfig
 
-from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
-from egobench_tasks.hosts import lighteval_compat
-from egobench_tasks.hosts.lighteval_docs import egogears_task, open_choice_task, open_task
-from egobench_tasks.hosts.open import load_open_choices
-from egobench_tasks.open_settings import DEFAULT_SETTING, TEXT_ONLY, open_settings
-from egobench_tasks.prompts import (
+from egobench_tasks.asking.open import load_open_choices
+from egobench_tasks.asking.open_settings import DEFAULT_SETTING, TEXT_ONLY, open_settings
+from egobench_tasks.asking.prompts import (
     CHOICE_TEMPLATES,
     OPEN_CHOICE_TEMPLATES,
     OPEN_CHOICE_TEXT_TEMPLATES,
@@ -24,6 +21,9 @@ from egobench_tasks.prompts import (
     load_choice_templates,
     load_open_templates,
 )
+from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
+from egobench_tasks.hosts.lighteval import compat
+from egobench_tasks.hosts.lighteval.docs import egogears_task, open_choice_task, open_task
 
 CHOICES_VARIABLE = "EGOBENCH_CHOICES"
 
@@ -66,7 +66,7 @@ def _named(name: str, setting: str) -> str:
     return name if setting == DEFAULT_SETTING else f"{name}_{setting}"
 
 
-with lighteval_compat.usage_errors():
+with compat.usage_errors():
     TASKS_TABLE = [*_egogears(), *_egotempo(), *_egotempo_choice()]
 
-lighteval_compat.apply()
+compat.apply()

@@ -46,7 +46,7 @@ def shared_dir() -> Path:
 @pytest.fixture(scope="session")
 def sample_folder(tmp_path_factory) -> Path:
     """A small sample benchmark: ``raw`` and the built ``egogears``."""
-    from dataset_scripts.egogears import build_egogears
+    from dataset_scripts.egogears.build import build_egogears
     from dataset_scripts.sample.release import write_sample_release
 
     folder = tmp_path_factory.mktemp("sample")

@@ -1,1 +1,1 @@
-"""The sample benchmark: rendered walks with scripted truth, and an oracle that reads them from pixels."""
+"""A rendered benchmark with scripted truth, and an oracle that reads it from pixels; no real data here."""

@@ -8,11 +8,11 @@ from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc
 
 from dataset_scripts.sample.oracle import answer_message
-from egobench_tasks.hosts import lighteval_run
-from egobench_tasks.hosts.messages import message_parts
+from egobench_tasks.hosts.lighteval import run
+from egobench_tasks.hosts.lighteval.messages import message_parts
 
 
-class SampleOracle(lighteval_run.AnsweringModel):
+class SampleOracle(run.AnsweringModel):
     """Answers the sample benchmark from the message that a vision-language model would get."""
 
     def greedy_until(self, docs: list[Doc]) -> list[ModelResponse]:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
+from egobench_tasks.asking.choice import ShownQuestion, show_choice
+from egobench_tasks.asking.messages import jpeg_parts
+from egobench_tasks.asking.prompts import load_choice_templates
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import load_rows, parse_location
 from egobench_tasks.frames.lazy import open_jpeg
-from egobench_tasks.hosts.choice import ShownQuestion, show_choice
-from egobench_tasks.hosts.messages import jpeg_parts
-from egobench_tasks.prompts import load_choice_templates
 
 _WIDTH_PX, _MARGIN_PX, _GAP_PX = 1200, 24, 4
 _FRAMES_A_ROW = 11

@@ -7,11 +7,11 @@ from pathlib import Path
 from egobench_tasks.browse.catalogue import Verdict
 from egobench_tasks.browse.question import RunAnswer
 from egobench_tasks.errors import InputError
-from egobench_tasks.hosts.lighteval_details import read_rows
-from egobench_tasks.report.outcomes import Outcome, score_task
-from egobench_tasks.report.questions import Split
-from egobench_tasks.report.responses import Response, Run, TaskRun
-from egobench_tasks.report.states import ANSWERED, TITLES
+from egobench_tasks.hosts.lighteval.details import read_rows
+from egobench_tasks.report.read.choice_outcomes import Outcome, score_task
+from egobench_tasks.report.read.choice_questions import Split
+from egobench_tasks.report.read.responses import Response, Run, TaskRun
+from egobench_tasks.report.read.states import ANSWERED, TITLES
 
 Answers = Mapping[str, RunAnswer]
 """A run's answers by question id."""

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from egobench_tasks.asking.choice import show_choice
+from egobench_tasks.asking.prompts import load_choice_templates
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.browse.answers import Answers, choice_answers
 from egobench_tasks.browse.catalogue import FACETS, Entry
@@ -11,10 +13,8 @@ from egobench_tasks.browse.library import Library, answers_to, make_entry
 from egobench_tasks.browse.question import QuestionPage, ShownClip, shown_options
 from egobench_tasks.data import DatasetLocation, load_rows
 from egobench_tasks.errors import InputError
-from egobench_tasks.hosts.choice import show_choice
-from egobench_tasks.prompts import load_choice_templates
-from egobench_tasks.report.questions import load_split
-from egobench_tasks.report.runs import find_runs
+from egobench_tasks.report.read.choice_questions import load_split
+from egobench_tasks.report.read.runs import find_runs
 
 CHOICE_RULE = (
     f"{EGOGEARS.frames_per_question} frames shared over the clips by duration, "

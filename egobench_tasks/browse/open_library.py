@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from egobench_tasks.answers import NORMAL_STOP, open_answer
+from egobench_tasks.asking.open import show_open
+from egobench_tasks.asking.open_settings import DEFAULT_SETTING, open_settings
+from egobench_tasks.asking.prompts import load_open_templates
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.browse.answers import Answers, first_reasoning
 from egobench_tasks.browse.catalogue import Entry, Verdict
@@ -14,15 +16,13 @@ from egobench_tasks.browse.question import QuestionPage, RunAnswer, ShownClip
 from egobench_tasks.data import DatasetLocation, load_rows
 from egobench_tasks.errors import InputError
 from egobench_tasks.frames.lazy import FrameList
-from egobench_tasks.hosts.journal import MISSING
-from egobench_tasks.hosts.lighteval_details import read_rows
-from egobench_tasks.hosts.open import show_open
-from egobench_tasks.open_settings import DEFAULT_SETTING, open_settings
-from egobench_tasks.prompts import load_open_templates
-from egobench_tasks.report.open_outcomes import OpenOutcome
-from egobench_tasks.report.open_reader import OpenRow, OpenRun, load_open_rows, open_outcomes
-from egobench_tasks.report.runs import find_runs
-from egobench_tasks.report.states import TITLES
+from egobench_tasks.hosts.lighteval.details import read_rows
+from egobench_tasks.report.read.open_outcomes import OpenOutcome
+from egobench_tasks.report.read.open_reader import OpenRow, OpenRun, load_open_rows, open_outcomes
+from egobench_tasks.report.read.runs import find_runs
+from egobench_tasks.report.read.states import TITLES
+from egobench_tasks.runs.journal import MISSING
+from egobench_tasks.scoring.answers import NORMAL_STOP, open_answer
 
 _COLUMNS = ("doc.specific.question_id", "model_response.text")
 _OPTIONAL = ("model_response.finish_reason", "model_response.reasonings")

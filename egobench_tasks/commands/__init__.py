@@ -1,1 +1,1 @@
-"""The subcommands of `egobench`, by what they work on. Heavy imports wait inside the commands."""
+"""The subcommands of `egobench`, by what they work on; heavy imports wait inside them, logic lives elsewhere."""

@@ -25,8 +25,8 @@ def build_egogears(
     """Build EgoGears. A second run changes nothing; an interrupted one goes on."""
     from rich.console import Console
 
-    from dataset_scripts.build_report import print_report
-    from dataset_scripts.egogears import build_egogears as build
+    from dataset_scripts.egogears.build import build_egogears as build
+    from dataset_scripts.repository.build_report import print_report
 
     print_report(build(source, out, only=only, link=link, partial=partial), Console())
 
@@ -44,9 +44,9 @@ def build_egotempo(
     """Build EgoTempo; questions whose clips are missing keep their place. A second run changes nothing."""
     from rich.console import Console
 
-    from dataset_scripts.build_report import print_report
-    from dataset_scripts.egotempo import build_egotempo as build
-    from dataset_scripts.egotempo import download_command, missing_uids_file
+    from dataset_scripts.egotempo.build import build_egotempo as build
+    from dataset_scripts.egotempo.build import download_command, missing_uids_file
+    from dataset_scripts.repository.build_report import print_report
 
     print_report(build(annotations, out, videos=videos, workers=workers, trim=trim), Console())
     if missing_uids_file(out).exists():
@@ -63,8 +63,8 @@ def sample(
     """Render a small benchmark in EgoGears' form, whose answers are known, and build it."""
     from rich.console import Console
 
-    from dataset_scripts.build_report import print_report
-    from dataset_scripts.egogears import build_egogears as build
+    from dataset_scripts.egogears.build import build_egogears as build
+    from dataset_scripts.repository.build_report import print_report
     from dataset_scripts.sample.release import write_sample_release
 
     write_sample_release(folder / "raw", questions=questions, seed=seed)
@@ -80,10 +80,10 @@ def frames(
     ] = None,
 ) -> None:
     """Decode every frame that a dataset's questions will ask for, once, before a run. Goes on where it stopped."""
+    from egobench_tasks.asking.frame_requests import dataset_requests, parse_spec
     from egobench_tasks.data import parse_location
     from egobench_tasks.frames.fill import fill_store
     from egobench_tasks.frames.store import FrameStore
-    from egobench_tasks.hosts.frame_requests import dataset_requests, parse_spec
 
     location = parse_location(dataset, where="DATASET")
     report = fill_store(dataset_requests(location, parse_spec(spec) if spec else None), FrameStore(), workers)
@@ -98,12 +98,13 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON list instead of lines.")] = False,
 ) -> None:
     """List every fault that loading, the Hub or a reader would stumble over; exit code 1 on errors."""
-    from dataset_scripts import check_finding
-    from dataset_scripts.check import check_folder
+    from dataset_scripts.check.finding import as_json as findings_json
+    from dataset_scripts.check.finding import as_lines, errors_of
+    from dataset_scripts.check.folder import check_folder
 
     findings = check_folder(folder)
-    print(check_finding.as_json(findings) if as_json else check_finding.as_lines(findings) or f"{folder}: sound")
-    if check_finding.errors_of(findings):
+    print(findings_json(findings) if as_json else as_lines(findings) or f"{folder}: sound")
+    if errors_of(findings):
         raise typer.Exit(1)
 
 
@@ -122,7 +123,7 @@ def publish(
     ] = False,
 ) -> None:
     """Check a dataset, send it to the Hub, compare what lies there, and load it back. Goes on where it stopped."""
-    from dataset_scripts.publish import publish as run
+    from dataset_scripts.publish.send import publish as run
 
     print(
         run(

@@ -19,7 +19,7 @@ def report(
     formats: Annotated[str, typer.Option("--format", help="Any of html, md, csv, json.")] = "html,md,csv,json",
 ) -> None:
     """Tables, figures and one page on runs: where a model fails, and how sure that is."""
-    from egobench_tasks.report.write import Format, write_report
+    from egobench_tasks.report.show.write import Format, write_report
 
     known = {form.value: form for form in Format}
     names = [name.strip() for name in formats.split(",")]
@@ -36,7 +36,7 @@ def compare(
     """Two runs over the same questions, side by side: differences with their intervals."""
     from rich.console import Console
 
-    from egobench_tasks.report.compare import compare_runs
+    from egobench_tasks.report.show.compare import compare_runs
 
     Console().print(compare_runs(first, second))
 
@@ -54,11 +54,11 @@ def judge(
     """Complete a run's missing verdicts, or judge it by another judge and print how far the two agree."""
     from rich.console import Console
 
-    from egobench_tasks.hosts.judge_run import judge_run
-    from egobench_tasks.hosts.judge_table import judged_run_table
+    from egobench_tasks.hosts.lighteval.judge_run import judge_run
     from egobench_tasks.judge.settings import load_settings
     from egobench_tasks.judge.store import VerdictStore, default_store_path
     from egobench_tasks.judge.summary import MAX_UNJUDGED_RATE
+    from egobench_tasks.report.show.judge_table import judged_run_table
 
     settings = load_settings(config=config, overrides={"model": model, "base_url": base_url})
     if settings is None:
@@ -80,7 +80,7 @@ def baseline_egogears(seed: Annotated[int, typer.Option(help="Of the simulated g
     """Uniform choice among the options: simulated, and in closed form."""
     from rich.console import Console
 
-    from egobench_tasks.baseline_tables import egogears_baseline
+    from egobench_tasks.report.analyse.baselines import egogears_baseline
 
     Console().print(egogears_baseline(seed))
 
@@ -90,8 +90,8 @@ def baseline_egotempo(seed: Annotated[int, typer.Option(help="Of the drawn answe
     """A random answer of the same category, judged like a model's."""
     from rich.console import Console
 
-    from egobench_tasks.baseline_tables import egotempo_baseline
     from egobench_tasks.judge.settings import load_settings
+    from egobench_tasks.report.analyse.baselines import egotempo_baseline
 
     Console().print(egotempo_baseline(seed, load_settings()))
 
@@ -107,7 +107,7 @@ def results(
 ) -> None:
     """Write a run's scores in the Hub's form for a model repository: .eval_results/*.yaml."""
     from egobench_tasks.files import write_atomically
-    from egobench_tasks.hosts.eval_results import eval_results
+    from egobench_tasks.report.show.eval_results import eval_results
 
     for name, text in eval_results(run, dataset_id=dataset_id).items():
         path = out / name

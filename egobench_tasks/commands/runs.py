@@ -26,7 +26,7 @@ def run_transformers(
     """
     from lighteval.__main__ import app as lighteval
 
-    from egobench_tasks.hosts.lighteval_offline import as_task_names, load_only_our_tasks
+    from egobench_tasks.hosts.lighteval.offline import as_task_names, load_only_our_tasks
 
     _set_shard(shard)
     load_only_our_tasks()
@@ -52,8 +52,8 @@ def run_endpoint(
     ] = False,
 ) -> None:
     """Ask a model behind an OpenAI-compatible endpoint; further options go to lighteval."""
-    from egobench_tasks.hosts.lighteval_endpoint import run_endpoint as run
-    from egobench_tasks.hosts.lighteval_offline import as_task_names
+    from egobench_tasks.hosts.lighteval.endpoint import run_endpoint as run
+    from egobench_tasks.hosts.lighteval.offline import as_task_names
 
     _set_shard(shard)
     exit_code = run(config, as_task_names(tasks), context.args, dry_run=dry_run)
@@ -67,7 +67,7 @@ def merge(
     out: Annotated[Path, typer.Option(help="Where to write the one run that they make.")],
 ) -> None:
     """Make one run of several over parts of the questions, scored over all of them."""
-    from egobench_tasks.hosts.lighteval_merge import merge_runs
+    from egobench_tasks.hosts.lighteval.merge import merge_runs
 
     raise typer.Exit(merge_runs(runs, out))
 
@@ -75,14 +75,14 @@ def merge(
 @app.command("prepare-lighteval")
 def prepare_lighteval() -> None:
     """Let the plain `lighteval` command start without a network, in this environment, once and for all."""
-    from egobench_tasks.hosts.lighteval_offline import let_plain_lighteval_start
+    from egobench_tasks.hosts.lighteval.offline import let_plain_lighteval_start
 
     print(f"lighteval starts without a network now: {let_plain_lighteval_start()} is there.")
 
 
 def _check_verdicts() -> None:
     """End with an error where a judge left too many answers of EgoTempo without a verdict."""
-    from egobench_tasks.hosts.lighteval_judge import check_verdicts
+    from egobench_tasks.hosts.lighteval.judge import check_verdicts
 
     check_verdicts()
 
@@ -90,6 +90,6 @@ def _check_verdicts() -> None:
 def _set_shard(shard: str | None) -> None:
     """Tell the tasks which part of the questions this process asks."""
     if shard is not None:
-        from egobench_tasks.hosts.shards import SHARD_VARIABLE, parse_shard
+        from egobench_tasks.runs.shards import SHARD_VARIABLE, parse_shard
 
         os.environ[SHARD_VARIABLE] = str(parse_shard(shard))

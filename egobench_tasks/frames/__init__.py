@@ -1,1 +1,1 @@
-"""From a clip to the frames a model sees: which times, which pixels, kept where."""
+"""From a clip to the frames a model sees: which times, which pixels, kept where; knows no question."""

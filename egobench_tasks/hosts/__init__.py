@@ -1,1 +1,1 @@
-"""Everything that knows an evaluation host (lighteval, Inspect)."""
+"""What asks a model, one folder a host; what every host shares belongs in `asking`, `runs` or `scoring`."""

@@ -1,1 +1,1 @@
-"""A language model as judge of open answers: its prompt, its verdicts, and a store of them (PROTOCOL 2)."""
+"""A language model as judge of open answers: prompt, verdicts, their store (PROTOCOL 2); knows no host."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
-from egobench_tasks.scoring import wilson_interval
+from egobench_tasks.scoring.intervals import wilson_interval
 
 # The share of answers without a verdict above which a score should not be quoted (issue 4).
 MAX_UNJUDGED_RATE = 0.02

@@ -42,7 +42,7 @@ def main() -> None:
 
 def build(folder: Path) -> Path:
     """Write a raw release whose questions share clips, and build it."""
-    from dataset_scripts.egogears import build_egogears
+    from dataset_scripts.egogears.build import build_egogears
 
     rng = random.Random(0)
     clips = [write_clip(folder / f"clip{index}.mp4", duration_s=10 + 2 * index) for index in range(N_CLIPS)]
@@ -112,7 +112,7 @@ def measure(dataset: Path) -> None:
     from lighteval.logging.info_loggers import DetailsLogger
     from lighteval.tasks.lighteval_task import LightevalTask
 
-    from egobench_tasks.hosts.lighteval_generation import Generation
+    from egobench_tasks.hosts.lighteval.generation import Generation
 
     before_mb, start_s, start_cpu_s = peak_mb(), time.perf_counter(), time.process_time()
     from egobench_tasks.tasks import TASKS_TABLE

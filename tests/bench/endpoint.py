@@ -108,11 +108,11 @@ def watch_memory(peak: list[float], stop: threading.Event) -> None:
 
 def measure(folder: Path, n_questions: int, concurrency: int) -> tuple[float, float]:
     """Return (CPU seconds a question, peak resident MB)."""
+    from egobench_tasks.asking.choice import show_choice
+    from egobench_tasks.asking.prompts import load_choice_templates
     from egobench_tasks.benchmarks import EGOGEARS
-    from egobench_tasks.hosts.choice import show_choice
-    from egobench_tasks.hosts.endpoint_questions import EndpointAnswers, EndpointQuestion
-    from egobench_tasks.hosts.endpoint_settings import EndpointSettings
-    from egobench_tasks.prompts import load_choice_templates
+    from egobench_tasks.hosts.endpoint.questions import EndpointAnswers, EndpointQuestion
+    from egobench_tasks.hosts.endpoint.settings import EndpointSettings
 
     receiver, sender = multiprocessing.Pipe(duplex=False)
     server = multiprocessing.get_context("spawn").Process(target=serve, args=(sender,), daemon=True)

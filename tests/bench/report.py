@@ -64,10 +64,10 @@ def measure(worker: str, folder: Path) -> None:
     """
     started = time.perf_counter()
     from egobench_tasks.data import DatasetLocation
-    from egobench_tasks.report.outcomes import score_task
-    from egobench_tasks.report.questions import load_split
-    from egobench_tasks.report.runs import find_runs
-    from egobench_tasks.report.write import write_report
+    from egobench_tasks.report.read.choice_outcomes import score_task
+    from egobench_tasks.report.read.choice_questions import load_split
+    from egobench_tasks.report.read.runs import find_runs
+    from egobench_tasks.report.show.write import write_report
 
     location = DatasetLocation(str(folder / "egogears"))
     paths = sorted((folder / "runs").iterdir())

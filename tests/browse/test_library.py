@@ -10,6 +10,9 @@ import pytest
 from planted import RunWriter, mixed_rows, plant, right, said_by
 from sample_runs import HASTY, THINKER
 
+from egobench_tasks.asking.choice import show_choice
+from egobench_tasks.asking.messages import jpeg_parts
+from egobench_tasks.asking.prompts import load_choice_templates
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.browse.answers import kept_reasonings
 from egobench_tasks.browse.catalogue import Filters, Verdict, matching
@@ -19,12 +22,9 @@ from egobench_tasks.browse.strips import decode_strips
 from egobench_tasks.data import DatasetLocation
 from egobench_tasks.errors import InputError
 from egobench_tasks.frames.store import FrameStore
-from egobench_tasks.hosts.choice import show_choice
-from egobench_tasks.hosts.messages import jpeg_parts
-from egobench_tasks.prompts import load_choice_templates
-from egobench_tasks.report.questions import load_split
-from egobench_tasks.report.results import score_runs
-from egobench_tasks.report.runs import find_runs
+from egobench_tasks.report.read.choice_questions import load_split
+from egobench_tasks.report.read.choice_results import score_runs
+from egobench_tasks.report.read.runs import find_runs
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dataset_scripts.egotempo import build_egotempo
+from dataset_scripts.egotempo.build import build_egotempo
 from egobench_tasks.browse.catalogue import Verdict
 from egobench_tasks.browse.html import question_html
 from egobench_tasks.browse.load import load_library

@@ -43,7 +43,7 @@ def vlm(tiny_llava, tmp_path, monkeypatch):
     """``vlm(batch_size=2, …)``: our lighteval model over the tiny LLaVA, with a journal of its own."""
     from lighteval.models.transformers.vlm_transformers_model import VLMTransformersModelConfig
 
-    from egobench_tasks.hosts.lighteval_vlm import FrameVLM
+    from egobench_tasks.hosts.lighteval.vlm import FrameVLM
 
     monkeypatch.setenv("EGOBENCH_JOURNAL", str(tmp_path / "journal"))
 
@@ -91,7 +91,7 @@ def egotempo(tmp_path_factory, long_video):
 
     ``egotempo.annotations`` and ``egotempo.videos`` are what it was built from.
     """
-    from dataset_scripts.egotempo import build_egotempo
+    from dataset_scripts.egotempo.build import build_egotempo
 
     folder = tmp_path_factory.mktemp("egotempo")
     (folder / "videos").mkdir()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.summary import agreement, describe, mean_accuracy, summarise
 from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
-from egobench_tasks.scoring import wilson_interval
+from egobench_tasks.scoring.intervals import wilson_interval
 
 RIGHT = Judgement(Verdict(True, 5), None, "")
 WRONG = Judgement(Verdict(False, 1.5), None, "")

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.egogears_table import SCHEMAS
-from dataset_scripts.recordings import read_recording_name
-from dataset_scripts.videofolder import configs_yaml, parquet_bytes
+from dataset_scripts.egogears.recordings import read_recording_name
+from dataset_scripts.egogears.table import SCHEMAS
+from dataset_scripts.repository.videofolder import configs_yaml, parquet_bytes
+from egobench_tasks.asking.options import shuffle_options
+from egobench_tasks.asking.prompts import load_choice_templates
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import DatasetLocation, fingerprint, load_rows
-from egobench_tasks.options import shuffle_options
-from egobench_tasks.prompts import load_choice_templates
 
 CLIP = "videos/clip.mp4"
 CODED = [
@@ -177,8 +177,8 @@ class RunWriter:
         from lighteval.logging.info_loggers import DetailsLogger
         from lighteval.models.dummy.dummy_model import DummyModelConfig
 
-        from egobench_tasks.hosts.lighteval_generation import Generation
-        from egobench_tasks.hosts.lighteval_metrics import ChoiceScores
+        from egobench_tasks.hosts.lighteval.generation import Generation
+        from egobench_tasks.hosts.lighteval.metrics import ChoiceScores
 
         tracker = EvaluationTracker(output_dir=str(folder), save_details=True)
         config = DummyModelConfig(seed=0)
@@ -196,7 +196,7 @@ class RunWriter:
         return folder
 
     def _task(self, config: str) -> Any:
-        from egobench_tasks.hosts.lighteval_docs import egogears_task
+        from egobench_tasks.hosts.lighteval.docs import egogears_task
 
         task = egogears_task(config, load_choice_templates())
         task.prompt_function.n_frames = self.n_frames
@@ -223,8 +223,8 @@ def memory_split(config: str, rows: Sequence[Mapping[str, Any]]) -> Any:
     """A split without a disk."""
     import pandas as pd
 
-    from egobench_tasks.questions import choice_question
-    from egobench_tasks.report.questions import Split, attributes_of
+    from egobench_tasks.asking.questions import choice_question
+    from egobench_tasks.report.read.choice_questions import Split, attributes_of
 
     cell = {"bytes": None, "path": CLIP}
     full = [
@@ -238,7 +238,7 @@ def memory_split(config: str, rows: Sequence[Mapping[str, Any]]) -> Any:
 
 def memory_run(name: str, said: Mapping[str, Mapping[str, Said]], **settings: str) -> Any:
     """A run without a disk: what was said, by config and question id."""
-    from egobench_tasks.report.responses import Response, Run, Settings, TaskRun
+    from egobench_tasks.report.read.responses import Response, Run, Settings, TaskRun
 
     def responses(answers: Mapping[str, Said]) -> Any:
         return lambda: [Response(question_id, one.text, one.finish_reason) for question_id, one in answers.items()]

@@ -8,20 +8,20 @@ import pyarrow.parquet as pq
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
+from egobench_tasks.asking.open_settings import open_settings
 from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.errors import InputError
-from egobench_tasks.open_settings import open_settings
-from egobench_tasks.report import published
-from egobench_tasks.report.document import egotempo_document
-from egobench_tasks.report.open_outcomes import CODES, OpenOutcome, Order, open_frame, read_setting
-from egobench_tasks.report.open_reader import OpenRow, find_open_runs, open_outcomes
-from egobench_tasks.report.open_tables import (
+from egobench_tasks.report.analyse import published
+from egobench_tasks.report.analyse.open_tables import (
     category_table,
     duration_table,
     input_table,
     sampling_table,
     video_gain_table,
 )
+from egobench_tasks.report.read.open_outcomes import CODES, OpenOutcome, Order, open_frame, read_setting
+from egobench_tasks.report.read.open_reader import OpenRow, find_open_runs, open_outcomes
+from egobench_tasks.report.show.document import egotempo_document
 
 N_PER_CATEGORY = 50
 

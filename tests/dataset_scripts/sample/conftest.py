@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from dataset_scripts.egogears import build_egogears
+from dataset_scripts.egogears.build import build_egogears
 from dataset_scripts.sample.release import SampleRelease, write_sample_release
+from egobench_tasks.asking.options import shuffle_options
+from egobench_tasks.asking.prompts import Text, choice_segments, load_choice_templates
+from egobench_tasks.asking.questions import ChoiceQuestion, choice_question
 from egobench_tasks.data import DatasetLocation, load_rows
 from egobench_tasks.frames.decode import decode_jpegs
 from egobench_tasks.frames.spec import FrameSpec, Sampling, allocate_frames
-from egobench_tasks.options import shuffle_options
-from egobench_tasks.prompts import Text, choice_segments, load_choice_templates
-from egobench_tasks.questions import ChoiceQuestion, choice_question
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import pytest
 from PIL import Image
 
 from dataset_scripts.sample.oracle import answer_message
-from egobench_tasks.answers import final_answer
-from egobench_tasks.options import to_original
-from egobench_tasks.scoring import chance_exact
+from egobench_tasks.scoring.answers import final_answer
+from egobench_tasks.scoring.choice import to_original
+from egobench_tasks.scoring.scores import chance_exact
 
 Scramble = Callable[[object, random.Random], list]
 

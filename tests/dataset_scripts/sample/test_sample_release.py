@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dataset_scripts.sample.release as release_module
-from dataset_scripts.egogears import build_egogears
+from dataset_scripts.egogears.build import build_egogears
 from dataset_scripts.sample.questions import MULTI_PLANS, multi_questions, single_questions
 from dataset_scripts.sample.release import N_QUESTIONS, write_sample_release
 from dataset_scripts.sample.scene import MAX_FRAME_GAP_S

@@ -3,19 +3,19 @@ import math
 
 import pytest
 
-from egobench_tasks.benchmarks import EGOTEMPO
-from egobench_tasks.data import DatasetLocation, load_rows
-from egobench_tasks.errors import InputError
-from egobench_tasks.frames.errors import ClipError
-from egobench_tasks.hosts.open import OpenChoices, load_open_choices, show_open, show_open_choice
-from egobench_tasks.open_settings import open_settings
-from egobench_tasks.prompts import (
+from egobench_tasks.asking.open import OpenChoices, load_open_choices, show_open, show_open_choice
+from egobench_tasks.asking.open_settings import open_settings
+from egobench_tasks.asking.prompts import (
     OPEN_CHOICE_TEMPLATES,
     OPEN_CHOICE_TEXT_TEMPLATES,
     ClipFrames,
     load_choice_templates,
     load_open_templates,
 )
+from egobench_tasks.benchmarks import EGOTEMPO
+from egobench_tasks.data import DatasetLocation, load_rows
+from egobench_tasks.errors import InputError
+from egobench_tasks.frames.errors import ClipError
 
 # The exact prompts, frozen: scores under another wording do not compare. Change them with a new `version` only.
 FROZEN_FINGERPRINT = "open-1-4cfdf3bec867"
@@ -58,7 +58,7 @@ def test_shuffled_frames_are_the_uniform_ones_in_another_order(rows):
 
 
 def test_a_window_of_a_full_video_shows_the_same_as_the_cut_clip(egotempo, tmp_path):
-    from dataset_scripts.egotempo import build_egotempo
+    from dataset_scripts.egotempo.build import build_egotempo
 
     build_egotempo(egotempo.annotations, tmp_path / "whole", videos=egotempo.videos, trim=False)
     whole = list(load_rows(DatasetLocation(str(tmp_path / "whole")), "default"))
@@ -117,7 +117,7 @@ def test_a_file_of_wrong_answers_that_cannot_be_used_is_named(tmp_path, content)
 
 
 def test_the_real_questions_are_shown_unchanged(shared_dir, tmp_path):
-    from dataset_scripts.egotempo import build_egotempo
+    from dataset_scripts.egotempo.build import build_egotempo
 
     path = shared_dir / "data" / "egotempo" / "egotempo_openQA.json"
     build_egotempo(path, tmp_path / "egotempo")
@@ -150,7 +150,7 @@ def test_verdicts_missing_are_left_out_of_the_rate_and_counted(judge, monkeypatc
     from lighteval.models.model_output import ModelResponse
     from lighteval.tasks.requests import Doc
 
-    from egobench_tasks.hosts.lighteval_judge import judge_metrics
+    from egobench_tasks.hosts.lighteval.judge import judge_metrics
 
     monkeypatch.setenv("EGOBENCH_CACHE", str(tmp_path))
     monkeypatch.setenv("EGOBENCH_JUDGE_BASE_URL", judge.base_url)
@@ -179,7 +179,7 @@ def test_without_a_judge_there_is_no_rate():
     from lighteval.models.model_output import ModelResponse
     from lighteval.tasks.requests import Doc
 
-    from egobench_tasks.hosts.lighteval_judge import judge_metrics
+    from egobench_tasks.hosts.lighteval.judge import judge_metrics
 
     facts = {"question_id": "q", "question": "q", "answer": "a", "category": "x"}
     doc = Doc(query="", choices=[], gold_index=0, task_name="egotempo:x|0", specific=facts)
@@ -194,7 +194,7 @@ def test_answers_of_two_models_in_one_folder_are_not_judged_as_one_run(tmp_path)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from egobench_tasks.hosts.judge_run import read_open_answers
+    from egobench_tasks.hosts.lighteval.judge_run import read_open_answers
 
     facts = {"question_id": "q", "question": "q?", "answer": "a", "category": "counting actions"}
     row = {

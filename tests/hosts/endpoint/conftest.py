@@ -131,10 +131,10 @@ def server():
 @pytest.fixture
 def settings(server, tmp_path, monkeypatch):
     """``settings(concurrency=1, …)``: of the scripted server, with short waits and a journal of its own."""
-    from egobench_tasks.hosts import endpoint_pace
-    from egobench_tasks.hosts.endpoint_settings import EndpointSettings
+    from egobench_tasks.hosts.endpoint import pace
+    from egobench_tasks.hosts.endpoint.settings import EndpointSettings
 
-    monkeypatch.setattr(endpoint_pace, "_FIRST_BACKOFF_S", 0.01)
+    monkeypatch.setattr(pace, "_FIRST_BACKOFF_S", 0.01)
     monkeypatch.setenv("EGOBENCH_JOURNAL", str(tmp_path / "journal"))
 
     def make(**values):
@@ -165,10 +165,10 @@ def tiny_clip(tmp_path_factory):
 @pytest.fixture
 def questions(tiny_clip):
     """``questions(3, frames=2)``: questions q0, q1, q2 of one clip each."""
+    from egobench_tasks.asking.prompts import ClipFrames, Text
     from egobench_tasks.frames.lazy import FrameList, FrameRequest
     from egobench_tasks.frames.spec import FrameSpec, Sampling
-    from egobench_tasks.hosts.endpoint_questions import EndpointQuestion
-    from egobench_tasks.prompts import ClipFrames, Text
+    from egobench_tasks.hosts.endpoint.questions import EndpointQuestion
 
     path, sha256 = tiny_clip
 
@@ -194,7 +194,7 @@ def ask():
     """``ask(settings, questions)``: a whole run; returns (answers by question id, unanswered)."""
     import asyncio
 
-    from egobench_tasks.hosts.endpoint_questions import EndpointAnswers
+    from egobench_tasks.hosts.endpoint.questions import EndpointAnswers
 
     def run(settings, questions):
         answers = EndpointAnswers(settings)
@@ -208,8 +208,8 @@ FORKING = """
 import json, os, sys
 from pathlib import Path
 from egobench_tasks.errors import EgobenchError
-from egobench_tasks.hosts.lighteval_endpoint import run_endpoint
-from egobench_tasks.hosts.lighteval_merge import merge_runs
+from egobench_tasks.hosts.lighteval.endpoint import run_endpoint
+from egobench_tasks.hosts.lighteval.merge import merge_runs
 
 def call(job):
     os.environ.update(job["environment"])

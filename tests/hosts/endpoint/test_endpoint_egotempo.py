@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from egobench_tasks.asking.open import NO_CLIP
 from egobench_tasks.frames.lazy import FrameList, FrameRequest
 from egobench_tasks.frames.spec import FrameSpec, Sampling
-from egobench_tasks.hosts.endpoint_settings import Thinking
-from egobench_tasks.hosts.journal import CLIP_UNREADABLE
-from egobench_tasks.hosts.lighteval_endpoint import EndpointModel
-from egobench_tasks.hosts.lighteval_metrics import ChoiceScores, OpenScores
-from egobench_tasks.hosts.open import NO_CLIP
+from egobench_tasks.hosts.endpoint.settings import Thinking
+from egobench_tasks.hosts.lighteval.endpoint import EndpointModel
+from egobench_tasks.hosts.lighteval.metrics import ChoiceScores, OpenScores
+from egobench_tasks.runs.journal import CLIP_UNREADABLE
 
 
 def answer(settings, docs):
@@ -83,10 +83,10 @@ def test_any_number_of_clips_that_are_not_there_stops_nothing(server, settings, 
 
 
 def test_the_closed_form_is_asked_and_scored_as_multiple_choice(server, settings, open_docs, egotempo, tmp_path):
-    from egobench_tasks.hosts.lighteval_docs import open_choice_task
-    from egobench_tasks.hosts.open import load_open_choices
-    from egobench_tasks.open_settings import open_settings
-    from egobench_tasks.prompts import OPEN_CHOICE_TEMPLATES, load_choice_templates
+    from egobench_tasks.asking.open import load_open_choices
+    from egobench_tasks.asking.open_settings import open_settings
+    from egobench_tasks.asking.prompts import OPEN_CHOICE_TEMPLATES, load_choice_templates
+    from egobench_tasks.hosts.lighteval.docs import open_choice_task
 
     path = tmp_path / "choices.json"
     path.write_text(json.dumps({row["question_id"]: ["no", "never", "none"] for row in egotempo.rows}))

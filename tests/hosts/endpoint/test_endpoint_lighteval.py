@@ -12,7 +12,7 @@ import time
 import pyarrow.parquet as pq
 import pytest
 
-from egobench_tasks.hosts.journal import Journal
+from egobench_tasks.runs.journal import Journal
 
 pytestmark = pytest.mark.slow
 
@@ -227,10 +227,10 @@ def test_every_host_sends_the_same_message(oracle_server, settings, docs_of, sam
     from PIL import Image
 
     from egobench_tasks.frames.lazy import open_jpeg
-    from egobench_tasks.hosts.inspect_tasks import egogears_multi, egogears_single
-    from egobench_tasks.hosts.lighteval_endpoint import EndpointModel
-    from egobench_tasks.hosts.lighteval_metrics import ChoiceScores
-    from egobench_tasks.hosts.messages import message_parts
+    from egobench_tasks.hosts.inspect.tasks import egogears_multi, egogears_single
+    from egobench_tasks.hosts.lighteval.endpoint import EndpointModel
+    from egobench_tasks.hosts.lighteval.messages import message_parts
+    from egobench_tasks.hosts.lighteval.metrics import ChoiceScores
 
     monkeypatch.setenv("EGOGEARS_DATA", str(sample_folder / "egogears"))
     docs = docs_of("single") + docs_of("multi")

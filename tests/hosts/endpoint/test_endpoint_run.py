@@ -7,10 +7,10 @@ from time import time
 
 import pytest
 
-from egobench_tasks.answers import AnswerFailure, parse_answer
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.frames.lazy import FrameList
-from egobench_tasks.hosts.journal import Journal, journal_root
+from egobench_tasks.runs.journal import Journal, journal_root
+from egobench_tasks.scoring.answers import AnswerFailure, parse_answer
 
 LETTERS = "ABCD"
 
@@ -36,7 +36,7 @@ def test_the_message_holds_texts_and_the_stores_jpegs_in_order(server, settings,
 def test_settings_reach_the_request(server, settings, questions, ask):
     extra = {"top_k": 1, "chat_template_kwargs": {"x": 1}}
     values = {"thinking": "on", "image_detail": "high", "temperature": None, "max_tokens": 9, "extra_body": extra}
-    from egobench_tasks.hosts.endpoint_settings import ImageDetail, Thinking, TokensField
+    from egobench_tasks.hosts.endpoint.settings import ImageDetail, Thinking, TokensField
 
     values |= {"thinking": Thinking.ON, "image_detail": ImageDetail.HIGH}
     values |= {"max_tokens_field": TokensField.MAX_COMPLETION_TOKENS}

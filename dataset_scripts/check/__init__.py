@@ -1,0 +1,1 @@
+"""`egobench check`: every fault of a dataset folder as a finding; changes nothing."""

@@ -1,0 +1,1 @@
+"""EgoGears' raw release becomes a repository; nothing here concerns another benchmark."""

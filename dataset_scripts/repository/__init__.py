@@ -1,0 +1,1 @@
+"""What any dataset repository consists of (clips, tables, cards, the build report); knows no benchmark."""

@@ -1,0 +1,1 @@
+"""Questions asked of an OpenAI-compatible server; knows no lighteval and no Inspect."""

@@ -1,0 +1,1 @@
+"""Everything that knows Inspect AI; no rule of a benchmark lives here."""

@@ -1,0 +1,164 @@
+"""The scores of PROTOCOL 1.3, 1.4 and 2 in Inspect: the functions of the lighteval tasks, in the words of Inspect."""
+
+import math
+from dataclasses import asdict
+from statistics import fmean
+
+from inspect_ai.model import ModelOutput
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    grouped,
+    mean,
+    metric,
+    scorer,
+    stderr,
+)
+from inspect_ai.solver import TaskState
+
+from egobench_tasks.asking.open import HOW_TO_CONFIGURE_A_JUDGE, judge_item
+from egobench_tasks.hosts.inspect.judge import SampleJudge
+from egobench_tasks.judge.prompt import JudgeItem
+from egobench_tasks.judge.settings import load_settings
+from egobench_tasks.judge.store import VerdictStore, default_store_path
+from egobench_tasks.judge.summary import UNANSWERED
+from egobench_tasks.judge.verdict import Judgement, NoVerdict
+from egobench_tasks.scoring import scores as arithmetic
+from egobench_tasks.scoring.answers import LENGTH_STOP, open_answer
+from egobench_tasks.scoring.choice import score_text
+from egobench_tasks.scoring.open import offline_scores
+
+_TRUNCATED = frozenset({"max_tokens", "model_length"})
+
+
+@metric
+def kappa() -> Metric:
+    """Chance-normalised accuracy over exact matches; chance is averaged over the same questions."""
+
+    def compute(scores: list[SampleScore]) -> float:
+        if not scores:
+            return math.nan
+        accuracy = fmean(sample.score.as_float() for sample in scores)
+        return arithmetic.kappa(accuracy, fmean(_chance(sample) for sample in scores))
+
+    return compute
+
+
+@metric
+def by_unit() -> Metric:
+    """The mean over the questions of each unit. A metric of its own: Inspect keeps one ``grouped`` a score."""
+    return grouped(mean(), "unit", all=False)
+
+
+@metric
+def by_question_type() -> Metric:
+    """The mean over the questions of each type."""
+    return grouped(mean(), "question_type", all=False)
+
+
+@scorer(
+    metrics={
+        "exact_set": [mean(), stderr(), kappa(), by_unit(), by_question_type()],
+        "jaccard": [mean(), stderr()],
+        "overlap": [mean(), stderr()],
+        "wellformed": [mean()],
+        "answered": [mean()],
+    }
+)
+def choice_scorer() -> Scorer:
+    """Score the set of letters in a model's answer; every failure to answer is a zero, never a skip."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        scored = score_text(state.metadata, state.output.completion, finish_reason(state.output))
+        letters = scored.parsed.letters
+        return Score(
+            value=asdict(scored.score),
+            answer=None if letters is None else ",".join(sorted(letters)),
+            explanation=scored.parsed.failure and scored.parsed.failure.value,
+        )
+
+    return score
+
+
+@metric
+def by_category() -> Metric:
+    """The mean of each category, and of the categories (``average``, EgoTempo's figure), over scored answers."""
+    return grouped(mean(), "category", all="groups", all_label="average")
+
+
+@scorer(
+    metrics={
+        "judge_accuracy": [mean(), stderr(), by_category()],
+        "judge_score": [mean(), by_category()],
+        "judged": [mean(), by_category()],
+        "exact_match": [mean(), stderr(), by_category()],
+        "token_f1": [mean(), stderr(), by_category()],
+        "answered": [mean()],
+    }
+)
+def open_scorer(judge: str | None = None) -> Scorer:
+    """Score an open answer by its words, and by a judge's verdict where a judge is configured.
+
+    ``judge`` is the judge's model, in place of ``EGOBENCH_JUDGE_MODEL``. An answer without a verdict
+    is neither right nor wrong: Inspect counts it as unscored, and ``judged`` is the share that has one.
+    Raises ``InputError`` for a wrong setting.
+    """
+    settings = load_settings(overrides={"model": judge})
+    asked = None if settings is None else SampleJudge(settings, VerdictStore(default_store_path()))
+
+    async def score(state: TaskState, target: Target) -> Score:
+        answer = open_answer(state.output.completion, finish_reason(state.output))
+        judgement = await _judgement(asked, judge_item(state.metadata, answer))
+        return _open_score(answer, target.text, judgement)
+
+    return score
+
+
+async def _judgement(judge: SampleJudge | None, item: JudgeItem | None) -> Judgement:
+    if judge is None:
+        return Judgement(None, NoVerdict.NOT_ASKED, "")
+    return UNANSWERED if item is None else await judge.judgement(item)
+
+
+def _open_score(answer: str | None, gold: str, judgement: Judgement) -> Score:
+    verdict = judgement.verdict
+    judged = {
+        "judge_accuracy": math.nan if verdict is None else float(verdict.correct),
+        "judge_score": math.nan if verdict is None else verdict.score,
+        "judged": float(verdict is not None),
+    }
+    return Score(
+        value={**judged, **offline_scores(answer, gold)},
+        answer=answer,
+        reason=_reason(judgement),
+        explanation=_why_no_verdict(judgement) if verdict is None else verdict.reason,
+        metadata={"judge_reply": judgement.raw},
+    )
+
+
+def _reason(judgement: Judgement) -> str | None:
+    """Why there is no verdict, in Inspect's own words."""
+    if judgement.failure is None:
+        return None
+    return "scoring_failed" if judgement.failure is NoVerdict.NOT_ASKED else "grader_failed"
+
+
+def _why_no_verdict(judgement: Judgement) -> str:
+    if judgement.failure is NoVerdict.NOT_ASKED:
+        return f"no verdict: no judge was asked; {HOW_TO_CONFIGURE_A_JUDGE}"
+    return f"no verdict: {judgement.failure}"
+
+
+def finish_reason(output: ModelOutput) -> str:
+    """Inspect's stop reason in the OpenAI API's words, which `answers.parse_answer` reads."""
+    if not output.choices:
+        return "error"
+    return LENGTH_STOP if output.stop_reason in _TRUNCATED else str(output.stop_reason)
+
+
+def _chance(sample: SampleScore) -> float:
+    facts = sample.sample_metadata or {}
+    return arithmetic.chance_exact(len(facts["shown_letters"]), len(facts["answer"]))

@@ -1,0 +1,161 @@
+"""The benchmarks as Inspect tasks: ``inspect eval egobench_tasks/egogears_multi --model …``.
+
+Also ``egobench_tasks/egogears_single`` and ``egobench_tasks/egotempo``. Inspect finds this module by the
+entry point ``inspect_ai``. Questions, messages and scores are those of the lighteval tasks. A truncated
+generation is wrong; a budget other than the benchmark's is Inspect's own ``--max-tokens``.
+"""
+
+import logging
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import GenerateConfig
+
+from egobench_tasks.asking.choice import ShownQuestion, show_choice
+from egobench_tasks.asking.messages import to_record
+from egobench_tasks.asking.open import (
+    OPEN_ANSWER_TOKENS,
+    ShownOpenQuestion,
+    find_category,
+    rows_of_category,
+    show_open,
+)
+from egobench_tasks.asking.open_settings import DEFAULT_SETTING, open_settings
+from egobench_tasks.asking.prompts import CHOICE_TEMPLATES, PROMPTS_VARIABLE, load_choice_templates, load_open_templates
+from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
+from egobench_tasks.data import fingerprint, load_rows, locate, pin
+from egobench_tasks.errors import InputError
+from egobench_tasks.frames.spec import FrameSpec, Sampling
+from egobench_tasks.hosts.inspect.scorers import choice_scorer, open_scorer
+from egobench_tasks.hosts.inspect.solvers import ask_with_frames, frames_record
+from egobench_tasks.judge.prompt import prompt_fingerprint
+from egobench_tasks.judge.settings import load_settings
+
+logger = logging.getLogger(__name__)
+
+# Inspect calls the tasks of an installed package PACKAGE/TASK, but not those of an editable install whose
+# distribution (egobench) is named otherwise than the package: there the name has to say it itself.
+_NAMESPACE = "" if {"site-packages", "dist-packages"} & set(Path(__file__).parts) else "egobench_tasks/"
+
+
+@task(name=f"{_NAMESPACE}egogears_single")
+def egogears_single(frames: int = EGOGEARS.frames_per_question, log_images: bool = False) -> Task:
+    """EgoGears' questions on one clip.
+
+    Args:
+        frames: frames a question; published results have 64.
+        log_images: keep the frames in Inspect's log, about 2 MB a question.
+    """
+    return _egogears("single", frames, log_images)
+
+
+@task(name=f"{_NAMESPACE}egogears_multi")
+def egogears_multi(frames: int = EGOGEARS.frames_per_question, log_images: bool = False) -> Task:
+    """EgoGears' questions on several clips, which share the frames by their durations.
+
+    Args:
+        frames: frames a question; published results have 64.
+        log_images: keep the frames in Inspect's log, about 2 MB a question.
+    """
+    return _egogears("multi", frames, log_images)
+
+
+@task(name=f"{_NAMESPACE}egotempo")
+def egotempo(
+    setting: str = DEFAULT_SETTING, category: str | None = None, judge: str | None = None, log_images: bool = False
+) -> Task:
+    """EgoTempo's open questions, judged where a judge is configured (``EGOBENCH_JUDGE_BASE_URL``, ``…_MODEL``).
+
+    Args:
+        setting: what a model sees of the clip: ``text``, ``center``, ``f8``, ``fps0.5`` and the others of
+            `open_settings`.
+        category: one of the ten, ``counting_actions``; all of them where it is not given.
+        judge: the judge's model, in place of ``EGOBENCH_JUDGE_MODEL``.
+        log_images: keep the frames in Inspect's log.
+    """
+    spec, settings = _spec(setting), load_settings(overrides={"model": judge})
+    templates = load_open_templates()
+    rows = load_rows(pin(locate(EGOTEMPO)), EGOTEMPO.config)
+    if category is not None:
+        rows = rows_of_category(rows, find_category(category))
+    if spec is not None and (n_missing := sum(video is None for video in rows["video"])):
+        logger.warning(f"{EGOTEMPO.name}: {n_missing} of {len(rows)} questions have no clip here: they count as wrong")
+    return Task(
+        dataset=_dataset(f"{EGOTEMPO.name}_{setting}", rows, lambda row: _open_sample(show_open(row, templates, spec))),
+        solver=ask_with_frames(log_images=log_images),
+        scorer=open_scorer(judge),
+        config=GenerateConfig(temperature=0.0, max_tokens=OPEN_ANSWER_TOKENS),
+        metadata={
+            "prompt": templates.fingerprint,
+            "frames": spec.key() if spec else "none",
+            "dataset": fingerprint(rows),
+            "judge": f"{settings.model}, prompt {prompt_fingerprint()}" if settings else "none",
+        },
+        version=1,
+    )
+
+
+def _egogears(config: str, n_frames: int, log_images: bool) -> Task:
+    templates = load_choice_templates(Path(os.environ.get(PROMPTS_VARIABLE, CHOICE_TEMPLATES)))
+    rows = load_rows(pin(locate(EGOGEARS)), config)
+
+    def sample(row: Mapping[str, Any]) -> Sample:
+        return _choice_sample(show_choice(row, templates, n_frames, EGOGEARS.min_frames_per_clip))
+
+    spec = FrameSpec(sampling=Sampling.BUDGET, count=n_frames)
+    return Task(
+        dataset=_dataset(f"{EGOGEARS.name}_{config}", rows, sample),
+        solver=ask_with_frames(log_images=log_images),
+        scorer=choice_scorer(),
+        config=GenerateConfig(temperature=0.0, max_tokens=EGOGEARS.max_new_tokens),
+        metadata={
+            "prompt": templates.fingerprint,
+            "frames": f"{spec.key()} at least {EGOGEARS.min_frames_per_clip} a clip",
+            "dataset": fingerprint(rows),
+        },
+        version=1,
+    )
+
+
+def _dataset(name: str, rows: Any, sample: Callable[[Mapping[str, Any]], Sample]) -> MemoryDataset:
+    return MemoryDataset([sample(row) for row in rows], name=name)
+
+
+def _spec(setting: str) -> FrameSpec | None:
+    settings = open_settings()
+    if setting not in settings:
+        raise InputError(f"no setting {setting!r}; there are {', '.join(settings)}")
+    return settings[setting]
+
+
+def _choice_sample(shown: ShownQuestion) -> Sample:
+    """A sample of text alone; its frames are named in the metadata, and decoded just before it is asked."""
+    gold = sorted(letter for letter, original in shown.shown_to_original.items() if original in shown.question.answer)
+    return Sample(
+        id=shown.question.question_id,
+        input=shown.readable(),
+        target=gold,
+        metadata={
+            **shown.facts(),
+            "segments": to_record(shown.segments),
+            "clips": frames_record(shown.frames),
+        },
+    )
+
+
+def _open_sample(shown: ShownOpenQuestion) -> Sample:
+    """See `_choice_sample`."""
+    return Sample(
+        id=shown.question.question_id,
+        input=shown.readable(),
+        target=shown.question.answer,
+        metadata={
+            **shown.facts(),
+            "segments": to_record(shown.segments),
+            "clips": frames_record(shown.frames),
+        },
+    )

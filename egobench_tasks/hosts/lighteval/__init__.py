@@ -1,0 +1,1 @@
+"""Everything that knows lighteval; no report, and no rule of a benchmark, lives here."""

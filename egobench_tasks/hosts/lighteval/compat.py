@@ -1,0 +1,126 @@
+"""What lighteval 0.13 lacks for video, put in place for our tasks only.
+
+Each hook names the defect it works round; `tests/hosts/lighteval/test_compat.py` fails once
+lighteval no longer needs it. Importing `egobench_tasks.tasks` applies them.
+"""
+
+import functools
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from datasets import Dataset, DatasetDict
+from lighteval.models import model_loader
+from lighteval.tasks.lighteval_task import LightevalTask
+from lighteval.tasks.prompt_manager import PromptManager
+from lighteval.tasks.requests import Doc
+
+from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate, pin
+from egobench_tasks.errors import EgobenchError, InputError
+from egobench_tasks.hosts.lighteval.docs import RowPrompt
+from egobench_tasks.hosts.lighteval.messages import is_ours
+from egobench_tasks.runs.shards import current_shard
+
+logger = logging.getLogger(__name__)
+
+_TEXT_ONLY_PROMPTS = ("prepare_prompt", "prepare_prompt_api", "prepare_prompt_multimodal")
+
+
+def apply() -> None:
+    """Install the hooks, once however often the tasks are imported."""
+    if getattr(LightevalTask, "_egobench_hooks", False):
+        return
+    LightevalTask._egobench_hooks = True
+    _hook_dataset_loading()
+    _hook_text_only_prompts()
+    _hook_model_class()
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Turn our `InputError` into what lighteval's command line prints as one message, exit code 2."""
+    try:
+        yield
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def _hook_dataset_loading() -> None:
+    """Defect: the loader takes a Hub id only, decodes every video while it iterates the rows, and
+    says nothing in the task config of which rows it read."""
+    stock = LightevalTask.download_dataset_worker
+
+    def load(task: LightevalTask) -> DatasetDict:
+        prompt = task.config.prompt_function
+        if not isinstance(prompt, RowPrompt):
+            return stock(task)
+        with usage_errors():
+            prompt.prepare()
+            location = pin(locate(prompt.benchmark))
+            rows = prompt.select(load_rows(location, task.config.hf_subset))
+            chosen = _shard(task, rows)
+        prompt.set_dataset(fingerprint(rows))
+        task.config.hf_repo, task.config.hf_revision = location.path, location.revision
+        _warn_unless_published(task, len(rows))
+        _warn_of_missing_clips(task, rows)
+        return DatasetDict({SPLIT: chosen})
+
+    LightevalTask.download_dataset_worker = staticmethod(load)
+
+
+def _shard(task: LightevalTask, rows: Dataset) -> Dataset:
+    """The rows of this process's shard; all of them where it has none."""
+    shard = current_shard()
+    if shard is None:
+        return rows
+    chosen = shard.rows(rows["question_id"])
+    if not chosen:
+        raise InputError(f"{task.name}: shard {shard} of {len(rows)} questions is empty; use fewer shards")
+    logger.warning(f"{task.name}: shard {shard}, {len(chosen)} of {len(rows)} questions; merge with `egobench merge`")
+    return rows.select(chosen)
+
+
+def _warn_unless_published(task: LightevalTask, n_rows: int) -> None:
+    published = task.config.prompt_function.n_published
+    if n_rows != published:
+        logger.warning(
+            f"{task.name}: {n_rows} questions, the published split has {published}: "
+            "these scores do not compare with published ones"
+        )
+
+
+def _warn_of_missing_clips(task: LightevalTask, rows: Dataset) -> None:
+    """EgoTempo keeps questions without a clip: they are asked nothing and count as wrong, which must be said."""
+    n_missing = sum(video is None for video in rows["video"])
+    if n_missing and task.config.prompt_function.needs_clips:
+        logger.warning(f"{task.name}: {n_missing} of {len(rows)} questions have no clip here: they count as wrong")
+
+
+def _hook_text_only_prompts() -> None:
+    """Defect: back ends other than the vision one build a message without the images, and the model
+    answers blind. A score that looks right must not come of it."""
+
+    def refuse_blind(stock: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(stock)
+        def prepare(self: PromptManager, doc: Doc, *args: Any, **kwargs: Any) -> Any:
+            if is_ours(doc) and doc.images.requests:
+                raise EgobenchError(
+                    f"{doc.task_name}: this lighteval back end would send the question without its frames. "
+                    "Use `lighteval accelerate … --vision-model` or `egobench run`."
+                )
+            return stock(self, doc, *args, **kwargs)
+
+        return prepare
+
+    for name in _TEXT_ONLY_PROMPTS:
+        setattr(PromptManager, name, refuse_blind(getattr(PromptManager, name)))
+
+
+def _hook_model_class() -> None:
+    """Defect: the vision class puts all images after all text, needs decoded images in every Doc,
+    and returns its text as a string where a list is expected. Ours serves our Docs, stock the rest."""
+    from egobench_tasks.hosts.lighteval.vlm import FrameVLM
+
+    model_loader.VLMTransformersModel = FrameVLM

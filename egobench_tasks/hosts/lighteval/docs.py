@@ -1,0 +1,215 @@
+"""From a dataset row to a lighteval Doc, and to the task config that names everything that shaped it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from lighteval.tasks.lighteval_task import LightevalTaskConfig
+from lighteval.tasks.requests import Doc
+
+from egobench_tasks.asking.choice import ShownQuestion, show_choice
+from egobench_tasks.asking.messages import to_record
+from egobench_tasks.asking.open import (
+    OPEN_ANSWER_TOKENS,
+    OpenChoices,
+    category_slug,
+    rows_of_category,
+    show_open,
+    show_open_choice,
+)
+from egobench_tasks.asking.prompts import ChoiceTemplates, OpenTemplates
+from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
+from egobench_tasks.data import SPLIT
+from egobench_tasks.frames.spec import FrameSpec, Sampling
+from egobench_tasks.hosts.lighteval.judge import check_judge, judge_metrics
+from egobench_tasks.hosts.lighteval.metrics import CHOICE_METRICS, OPEN_METRICS
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+
+class RowPrompt(ABC):
+    """lighteval's ``prompt_function`` of our tasks: a dataset row becomes a Doc.
+
+    Its ``__name__`` spells out wording, frames and dataset. lighteval prints that name, and nothing
+    else of a prompt function, into the task config from which it keys cached answers and which it
+    saves with the results; a plain function's name would let answers to other inputs pass as these.
+    """
+
+    benchmark: Benchmark
+    n_published: int
+    """How many questions the published split has."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> str:
+        """Wording and frames, in words."""
+
+    @property
+    def needs_clips(self) -> bool:
+        """Whether a model is shown frames at all."""
+        return True
+
+    @abstractmethod
+    def __call__(self, row: Mapping[str, Any], task_name: str) -> Doc:
+        """Return the Doc of one row; its frames are decoded when a batch is collated, not here."""
+
+    def select(self, rows: "Dataset") -> "Dataset":
+        """Return the rows of this task."""
+        return rows
+
+    def prepare(self) -> None:  # noqa: B027  # most tasks have nothing to prepare
+        """Find what is wrong with the task's settings before a model is loaded. Raises ``InputError``."""
+
+    def set_dataset(self, fingerprint: str) -> None:
+        """Name the loaded rows' `data.fingerprint` in ``__name__``."""
+        self.__name__ = f"{self.benchmark.name}({self.inputs}, dataset {fingerprint})"
+
+
+class ChoicePrompt(RowPrompt):
+    """EgoGears: the options shuffled, ``n_frames`` shared over the clips, ``min_frames`` a clip at least."""
+
+    def __init__(
+        self, benchmark: Benchmark, n_published: int, templates: ChoiceTemplates, n_frames: int, min_frames: int
+    ) -> None:
+        self.benchmark = benchmark
+        self.n_published = n_published
+        self.templates = templates
+        self.n_frames = n_frames
+        self.min_frames = min_frames
+        self.set_dataset(fingerprint="not loaded")
+
+    @property
+    def inputs(self) -> str:
+        """See `RowPrompt.inputs`."""
+        spec = FrameSpec(sampling=Sampling.BUDGET, count=self.n_frames)
+        return f"prompt {self.templates.fingerprint}, frames {spec.key()} at least {self.min_frames} a clip"
+
+    def __call__(self, row: Mapping[str, Any], task_name: str) -> Doc:
+        """See `RowPrompt.__call__`."""
+        return _choice_doc(show_choice(row, self.templates, self.n_frames, self.min_frames))
+
+
+class CategoryPrompt(RowPrompt):
+    """One category of EgoTempo under one input setting; ``spec`` None shows the words alone."""
+
+    def __init__(self, category: str, spec: FrameSpec | None) -> None:
+        self.benchmark = EGOTEMPO
+        self.n_published = EGOTEMPO.rows_per_category
+        self.category = category
+        self.spec = spec
+
+    def select(self, rows: "Dataset") -> "Dataset":
+        """Return the category's rows."""
+        return rows_of_category(rows, self.category)
+
+    @property
+    def needs_clips(self) -> bool:
+        """See `RowPrompt.needs_clips`."""
+        return self.spec is not None
+
+    @property
+    def frames(self) -> str:
+        """What is taken of the clip, in words."""
+        return self.spec.key() if self.spec else "none"
+
+
+class OpenPrompt(CategoryPrompt):
+    """EgoTempo's open questions."""
+
+    def __init__(self, category: str, spec: FrameSpec | None, templates: OpenTemplates) -> None:
+        super().__init__(category, spec)
+        self.templates = templates
+        self.set_dataset(fingerprint="not loaded")
+
+    @property
+    def inputs(self) -> str:
+        """See `RowPrompt.inputs`."""
+        return f"prompt {self.templates.fingerprint}, frames {self.frames}"
+
+    def prepare(self) -> None:
+        """See `RowPrompt.prepare`."""
+        check_judge()
+
+    def __call__(self, row: Mapping[str, Any], task_name: str) -> Doc:
+        """See `RowPrompt.__call__`."""
+        shown = show_open(row, self.templates, self.spec)
+        return Doc(
+            query=shown.readable(),
+            choices=[shown.question.answer],
+            gold_index=0,
+            images=shown.frames,
+            specific={**shown.facts(), "segments": to_record(shown.segments)},
+        )
+
+
+class OpenChoicePrompt(CategoryPrompt):
+    """EgoTempo's closed form: the gold answer among three wrong ones (PROTOCOL 2: chance 25 %)."""
+
+    def __init__(self, category: str, spec: FrameSpec | None, templates: ChoiceTemplates, choices: OpenChoices) -> None:
+        super().__init__(category, spec)
+        self.templates = templates
+        self.choices = choices
+        self.set_dataset(fingerprint="not loaded")
+
+    @property
+    def inputs(self) -> str:
+        """See `RowPrompt.inputs`."""
+        return f"prompt {self.templates.fingerprint}, choices {self.choices.fingerprint}, frames {self.frames}"
+
+    def __call__(self, row: Mapping[str, Any], task_name: str) -> Doc:
+        """See `RowPrompt.__call__`."""
+        return _choice_doc(show_open_choice(row, self.templates, self.spec, self.choices))
+
+
+def egogears_task(config: str, templates: ChoiceTemplates) -> LightevalTaskConfig:
+    """Return the task ``egogears:single`` or ``egogears:multi``."""
+    prompt = ChoicePrompt(
+        EGOGEARS, EGOGEARS.rows[config], templates, EGOGEARS.frames_per_question, EGOGEARS.min_frames_per_clip
+    )
+    return _task(f"{EGOGEARS.name}:{config}", config, prompt, [CHOICE_METRICS], EGOGEARS.max_new_tokens)
+
+
+def open_task(name: str, category: str, spec: FrameSpec | None, templates: OpenTemplates) -> LightevalTaskConfig:
+    """Return the task ``NAME:CATEGORY`` of EgoTempo's open questions."""
+    prompt = OpenPrompt(category, spec, templates)
+    metrics = [*judge_metrics(), OPEN_METRICS]
+    return _task(f"{name}:{category_slug(category)}", EGOTEMPO.config, prompt, metrics, OPEN_ANSWER_TOKENS)
+
+
+def open_choice_task(
+    name: str, category: str, spec: FrameSpec | None, templates: ChoiceTemplates, choices: OpenChoices
+) -> LightevalTaskConfig:
+    """Return the task ``NAME:CATEGORY`` of EgoTempo's closed form."""
+    prompt = OpenChoicePrompt(category, spec, templates, choices)
+    return _task(
+        f"{name}:{category_slug(category)}", EGOTEMPO.config, prompt, [CHOICE_METRICS], EGOGEARS.max_new_tokens
+    )
+
+
+def _task(name: str, config: str, prompt: RowPrompt, metrics: list[Any], n_tokens: int) -> LightevalTaskConfig:
+    return LightevalTaskConfig(
+        name=name,
+        prompt_function=prompt,
+        hf_repo=prompt.benchmark.name,
+        hf_subset=config,
+        hf_avail_splits=[SPLIT],
+        evaluation_splits=[SPLIT],
+        few_shots_split=SPLIT,
+        metrics=metrics,
+        generation_size=n_tokens,
+        stop_sequence=[],
+        version=1,
+    )
+
+
+def _choice_doc(shown: ShownQuestion) -> Doc:
+    question, originals = shown.question, list(shown.shown_to_original.values())
+    text_of = dict(zip(question.letters, question.options, strict=True))
+    return Doc(
+        query=shown.readable(),
+        choices=[text_of[letter] for letter in originals],
+        gold_index=[index for index, letter in enumerate(originals) if letter in question.answer],
+        images=shown.frames,
+        specific={**shown.facts(), "segments": to_record(shown.segments)},
+    )

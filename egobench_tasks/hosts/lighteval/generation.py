@@ -1,0 +1,28 @@
+"""What our hosts tell lighteval of a generation beyond what lighteval asks for."""
+
+from dataclasses import dataclass
+
+from lighteval.models.model_output import ModelResponse
+
+from egobench_tasks.runs.journal import Answer
+from egobench_tasks.scoring.answers import NORMAL_STOP
+
+
+@dataclass
+class Generation(ModelResponse):
+    """A response that also says why it ended, in the OpenAI API's words ("stop", "length", …) or ours."""
+
+    finish_reason: str = NORMAL_STOP
+
+
+def generation(answer: Answer) -> Generation:
+    """The response of one journalled answer."""
+    # Token lists stay out: 64 frames are ten thousand placeholder tokens a question in the details.
+    return Generation(
+        input=answer.prompt, text=[answer.text], reasonings=[answer.reasoning], finish_reason=answer.finish_reason
+    )
+
+
+def no_generation(prompt: str, finish_reason: str) -> Generation:
+    """The response of a question that has no answer, for one of the reasons in `journal.UNANSWERED`."""
+    return Generation(input=prompt, text=[""], reasonings=[""], finish_reason=finish_reason)

@@ -1,0 +1,138 @@
+"""A language model's verdicts on open answers, as lighteval metrics.
+
+An answer without a verdict is neither right nor wrong: it is counted, and left out of the rates (PROTOCOL 2).
+"""
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from lighteval.metrics.metrics_sample import SampleLevelComputation
+from lighteval.metrics.utils.metric_utils import SampleLevelMetric
+from lighteval.models.model_output import ModelResponse
+from lighteval.tasks.requests import Doc, SamplingMethod
+
+from egobench_tasks.asking.open import HOW_TO_CONFIGURE_A_JUDGE, judge_item
+from egobench_tasks.errors import EgobenchError
+from egobench_tasks.hosts.lighteval.metrics import prediction
+from egobench_tasks.judge.client import judge
+from egobench_tasks.judge.prompt import JudgeItem, prompt_fingerprint
+from egobench_tasks.judge.settings import JudgeSettings, load_settings
+from egobench_tasks.judge.store import VerdictStore, default_store_path
+from egobench_tasks.judge.summary import MAX_UNJUDGED_RATE, UNANSWERED, JudgeSummary, describe, summarise
+from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
+
+logger = logging.getLogger(__name__)
+
+_judged_tasks: dict[str, JudgeSummary] = {}
+"""What this process has judged, by task; the command line asks once all is saved. See `check_verdicts`."""
+
+
+def check_judge() -> JudgeSettings | None:
+    """Return the judge that is configured; say so where there is none. Raises ``InputError`` for a wrong setting.
+
+    Called before the model runs: a typing error in a variable must not show after a night.
+    """
+    settings = load_settings()
+    if settings is None:
+        logger.warning(f"no judge is configured: answers are saved without verdicts; {HOW_TO_CONFIGURE_A_JUDGE}")
+    return settings
+
+
+def check_verdicts() -> None:
+    """Raise ``EgobenchError`` where a judge left more answers without a verdict than a quoted score may rest on."""
+    total = sum(summary.total for summary in _judged_tasks.values())
+    unjudged = total - sum(summary.judged for summary in _judged_tasks.values())
+    if load_settings() is not None and total and unjudged / total > MAX_UNJUDGED_RATE:
+        raise EgobenchError(
+            f"{unjudged} of {total} answers have no verdict, more than {MAX_UNJUDGED_RATE:.0%}. All answers are saved; "
+            "complete the verdicts with: egobench judge OUTPUT_DIR"
+        )
+
+
+class TaskJudge:
+    """Judges the answers of a task once, for all metrics that rest on the verdicts."""
+
+    def __init__(self) -> None:
+        self._items: list[JudgeItem | None] | None = None
+        self._judgements: list[Judgement] = []
+
+    def judgements(self, docs: Sequence[Doc], responses: Sequence[ModelResponse]) -> list[Judgement]:
+        """Return one judgement a document; answers are judged on the first call for them."""
+        items = [judge_item(doc.specific, prediction(response)) for doc, response in zip(docs, responses, strict=True)]
+        if items != self._items:
+            self._items, self._judgements = items, judge_answers(items, load_settings())
+            _judged_tasks[docs[0].task_name] = summary = summarise(self._judgements)
+            log = logger.warning if summary.unjudged else logger.info
+            log(f"{docs[0].task_name}: {describe(summary)}" + _how_to_complete(bool(summary.unjudged)))
+        return self._judgements
+
+
+def judge_answers(items: Sequence[JudgeItem | None], settings: JudgeSettings | None) -> list[Judgement]:
+    """Judge what was answered; without a judge nothing has a verdict, and there is no rate of any kind."""
+    if settings is None:
+        return [Judgement(None, NoVerdict.NOT_ASKED, "")] * len(items)
+    asked = [item for item in items if item is not None]
+    given = iter(judge(asked, settings, VerdictStore(default_store_path())))
+    return [UNANSWERED if item is None else next(given) for item in items]
+
+
+class JudgeScore(SampleLevelComputation):
+    """One figure of every verdict; NaN where there is none."""
+
+    def __init__(self, task_judge: TaskJudge, value: Callable[[Verdict], float]) -> None:
+        self.task_judge = task_judge
+        self.value = value
+
+    def __str__(self) -> str:
+        """Whose verdicts these are: lighteval saves this with the task's config."""
+        settings = load_settings()
+        return f"verdicts of {settings.model if settings else 'no judge'}, prompt {prompt_fingerprint()}"
+
+    def compute(self, docs: list[Doc], responses: list[ModelResponse], **kwargs: object) -> list[float]:
+        """Return the figure for each document."""
+        judgements = self.task_judge.judgements(docs, responses)
+        return [math.nan if judgement.verdict is None else self.value(judgement.verdict) for judgement in judgements]
+
+
+class Judged(JudgeScore):
+    """Whether there is a verdict: 1 or 0."""
+
+    def compute(self, docs: list[Doc], responses: list[ModelResponse], **kwargs: object) -> list[float]:
+        """Return 1.0 for each document that has a verdict, else 0.0."""
+        return [0.0 if math.isnan(value) else 1.0 for value in super().compute(docs, responses)]
+
+
+def judge_metrics() -> list[SampleLevelMetric]:
+    """Return ``judge_accuracy`` [0, 1] and ``judge_score`` [0, 5], over judged answers, and ``judged``, their share.
+
+    A fresh set a task: they share the verdicts.
+    """
+    task_judge = TaskJudge()
+    return [
+        _metric("judge_accuracy", JudgeScore(task_judge, lambda verdict: float(verdict.correct)), _mean_of_judged),
+        _metric("judge_score", JudgeScore(task_judge, lambda verdict: verdict.score), _mean_of_judged),
+        _metric("judged", Judged(task_judge, lambda verdict: 1.0), np.mean),
+    ]
+
+
+def _metric(name: str, scores: JudgeScore, aggregate: Callable[[Sequence[float]], float]) -> SampleLevelMetric:
+    return SampleLevelMetric(
+        metric_name=name,
+        higher_is_better=True,
+        category=SamplingMethod.GENERATIVE,
+        sample_level_fn=scores,
+        corpus_level_fn=aggregate,
+        batched_compute=True,
+    )
+
+
+def _mean_of_judged(values: Sequence[float]) -> float:
+    """The mean over answers with a verdict; NaN where none has one."""
+    judged = [value for value in values if not math.isnan(value)]
+    return math.fsum(judged) / len(judged) if judged else math.nan
+
+
+def _how_to_complete(incomplete: bool) -> str:
+    return f"; complete it with: egobench judge OUTPUT_DIR ({HOW_TO_CONFIGURE_A_JUDGE})" if incomplete else ""

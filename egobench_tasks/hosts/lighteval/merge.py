@@ -1,0 +1,217 @@
+"""Runs of one model over parts of the questions become one: ``egobench merge``.
+
+lighteval's own pipeline scores the answers anew over every question of the split, so a question
+that no run answered stays in the denominator.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from lighteval.models.abstract_model import ModelConfig
+from lighteval.models.model_output import ModelResponse
+from lighteval.tasks.requests import Doc
+
+from egobench_tasks.errors import EgobenchError, InputError
+from egobench_tasks.hosts.lighteval.details import DETAILS_NAME
+from egobench_tasks.hosts.lighteval.generation import Generation, no_generation
+from egobench_tasks.hosts.lighteval.run import (
+    AnsweringModel,
+    LightevalOptions,
+    finish,
+    make_pipeline,
+    parse_lighteval_options,
+)
+from egobench_tasks.runs.journal import MISSING, UNANSWERED
+from egobench_tasks.runs.shards import SHARD_VARIABLE
+from egobench_tasks.scoring.answers import NORMAL_STOP
+
+_SHOWN = 20
+# Machines of one run have their own servers and memory.
+_SHAPING_NOTHING = frozenset(
+    {"cache_dir", "batch_size"}
+    | {"base_url", "api_key_variable", "concurrency", "requests_per_minute", "timeout_s", "max_retries"}
+)
+
+QuestionKey = tuple[str, str]
+"""A task's full name and a question's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRun:
+    """One run as lighteval saved it: the model's settings, each task's input as its config names it, and details."""
+
+    results: Path
+    model_config: Mapping[str, Any]
+    inputs: Mapping[str, str]
+    details: Mapping[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    generation: Generation
+    path: Path
+
+
+class MergedModelConfig(ModelConfig, extra="allow"):  # type: ignore[call-arg]  # lighteval has no types
+    """The first run's own settings, whichever back end's they are."""
+
+
+class MergedModel(AnsweringModel):
+    """Answers with what the merged runs answered. ``missing``, after scoring: the questions none of them did."""
+
+    def __init__(self, config: MergedModelConfig, found: Mapping[QuestionKey, _Found]) -> None:
+        super().__init__(config)
+        self._found = found
+        self.missing: list[QuestionKey] = []
+
+    def greedy_until(self, docs: list[Doc]) -> list[ModelResponse]:
+        """Return each document's saved generation."""
+        return [self._response(doc) for doc in docs]
+
+    def _response(self, doc: Doc) -> ModelResponse:
+        key = (doc.task_name, doc.specific["question_id"])
+        if key not in self._found:
+            self.missing.append(key)
+            return no_generation(doc.query, MISSING)
+        return self._found[key].generation
+
+
+def merge_runs(runs: Sequence[Path], out: Path) -> int:
+    """Merge the runs saved under the given folders into one, saved under ``out`` as lighteval saves a run.
+
+    Needs the dataset's rows, not its clips. Returns the exit code: 1 where questions are missing,
+    else 0. Raises ``InputError`` for folders without details, runs of different models or inputs,
+    and a dataset other than the runs'; ``EgobenchError`` where two runs answer one question differently.
+    """
+    saved = [run for folder in runs for run in find_runs(folder)]
+    _check_alike(saved)
+    found = collect_answers(saved)
+    tasks = sorted({task for run in saved for task in run.details})
+    model = MergedModel(MergedModelConfig(**saved[0].model_config), found)
+    os.environ.pop(SHARD_VARIABLE, None)  # the merged run is of all questions
+    pipeline = make_pipeline(",".join(task.split("|")[0] for task in tasks), model, _options(out))
+    _check_inputs(saved[0], {name: _input(vars(task.config)) for name, task in pipeline.tasks_dict.items()})
+    finish(pipeline)
+    n_questions = sum(len(docs) for docs in pipeline.documents_dict.values())
+    print(f"{n_questions - len(model.missing)} of {n_questions} questions from {len(saved)} runs", file=sys.stderr)
+    if model.missing:
+        ids = ", ".join(question_id for _, question_id in sorted(model.missing)[:_SHOWN])
+        more = ", …" if len(model.missing) > _SHOWN else ""
+        print(f"{len(model.missing)} questions are missing and count as wrong: {ids}{more}", file=sys.stderr)
+    return 1 if model.missing else 0
+
+
+def find_runs(folder: Path) -> list[SavedRun]:
+    """Return the runs saved under ``folder``, oldest first. Raises ``InputError`` where there is none with details."""
+    details: dict[str, dict[str, Path]] = {}
+    for path in sorted(folder.rglob("details_*.parquet")):
+        if match := DETAILS_NAME.fullmatch(path.name):
+            details.setdefault(match["date"], {})[match["task"]] = path
+    if not details:
+        raise InputError(f"{folder}: holds no details of a run; run it with --save-details (--shard does so itself)")
+    return [_saved_run(folder, date, paths) for date, paths in sorted(details.items())]
+
+
+def collect_answers(runs: Sequence[SavedRun]) -> dict[QuestionKey, _Found]:
+    """Return every question's answer. Raises ``EgobenchError`` where two runs answer one question differently."""
+    found: dict[QuestionKey, _Found] = {}
+    for run in runs:
+        for task, path in sorted(run.details.items()):
+            for question_id, generation in _read_details(path):
+                if generation.finish_reason in UNANSWERED:
+                    continue
+                first = found.setdefault((task, question_id), _Found(generation, path))
+                if _said(first.generation) != _said(generation):
+                    raise EgobenchError(
+                        f"question {question_id} of {task} has two different answers, in {first.path} and in {path}; "
+                        "leave one of the runs out"
+                    )
+    return found
+
+
+def _saved_run(folder: Path, date: str, details: Mapping[str, Path]) -> SavedRun:
+    results = next(iter(sorted(folder.rglob(f"results_{date}.json"))), None)
+    if results is None:
+        raise InputError(f"{folder}: details of {date} without a results_{date}.json beside them")
+    try:
+        saved = json.loads(results.read_text(encoding="utf-8"))
+        inputs = {task: _input(config) for task, config in saved["config_tasks"].items()}
+        return SavedRun(results, saved["config_general"]["model_config"], inputs, details)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{results}: is not a results file of lighteval ({type(error).__name__}: {error})") from error
+
+
+def _input(task_config: Mapping[str, Any]) -> str:
+    """What a task config says of prompt, frames and dataset (see `docs.ChoicePrompt`)."""
+    prompt = task_config["prompt_function"]
+    return str(prompt if isinstance(prompt, str) else prompt.__name__)
+
+
+def _read_details(path: Path) -> list[tuple[str, Generation]]:
+    try:
+        table = pq.read_table(path, columns=["doc", "model_response"]).to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{path}: cannot be read as parquet: {error}") from error
+    rows = []
+    for row in table:
+        response = row["model_response"]
+        rows.append(
+            (
+                row["doc"]["specific"]["question_id"],
+                Generation(
+                    input=response["input"],
+                    text=response["text"],
+                    reasonings=response["reasonings"],
+                    finish_reason=response.get("finish_reason", NORMAL_STOP),
+                ),
+            )
+        )
+    return rows
+
+
+def _said(generation: Generation) -> tuple[list[str], str]:
+    return generation.text, generation.finish_reason
+
+
+def _check_alike(runs: Sequence[SavedRun]) -> None:
+    first = runs[0]
+    ours = _shaping(first.model_config)
+    for run in runs[1:]:
+        theirs = _shaping(run.model_config)
+        differing = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
+        if differing:
+            raise InputError(
+                f"{run.results} and {first.results} differ in the model's {', '.join(differing)}; "
+                "merge one model's runs"
+            )
+        _check_inputs(first, run.inputs, run.results)
+
+
+def _shaping(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A model's settings but those that shape no answer, flat."""
+    flat: dict[str, Any] = {}
+    for name, value in config.items():
+        flat |= _shaping(value) if isinstance(value, Mapping) and name == "endpoint" else {name: value}
+    return {name: value for name, value in flat.items() if name not in _SHAPING_NOTHING}
+
+
+def _check_inputs(run: SavedRun, inputs: Mapping[str, str], where: Path | None = None) -> None:
+    for task in run.inputs.keys() & inputs.keys():
+        if run.inputs[task] != inputs[task]:
+            raise InputError(
+                f"{task}: {where or 'here'} it is {inputs[task]}, in {run.results} {run.inputs[task]}; "
+                "merge runs of the same questions, asked in the same way"
+            )
+
+
+def _options(out: Path) -> LightevalOptions:
+    options = parse_lighteval_options(["--output-dir", str(out), "--save-details"], "egobench merge")
+    assert options is not None
+    return options

@@ -1,0 +1,86 @@
+"""The scores of PROTOCOL 1.4, and those of open answers that need no judge, as lighteval metrics.
+
+Tasks of one name have the same metrics: lighteval averages over subtasks by the first one's names.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from lighteval.metrics.metrics_sample import SampleLevelComputation
+from lighteval.metrics.utils.metric_utils import SampleLevelMetricGrouping
+from lighteval.models.model_output import ModelResponse
+from lighteval.tasks.requests import Doc, SamplingMethod
+
+from egobench_tasks.scoring import scores
+from egobench_tasks.scoring.answers import NORMAL_STOP, open_answer
+from egobench_tasks.scoring.choice import score_text
+from egobench_tasks.scoring.open import offline_scores
+
+
+class ChoiceScores(SampleLevelComputation):
+    """Parse one response and score it; every failure to answer is a zero, never a skip."""
+
+    def compute(self, doc: Doc, model_response: ModelResponse, **kwargs: Any) -> dict[str, Any]:
+        """Return each metric's value for one question; ``kappa`` carries what its aggregate needs."""
+        scored = score_text(doc.specific, _raw_text(model_response), finish_reason(model_response))
+        return {**asdict(scored.score), "chance": scored.chance, "kappa": (scored.score.exact_set, scored.chance)}
+
+
+class OpenScores(SampleLevelComputation):
+    """Compare an open answer with the gold one by their words alone; no answer scores 0."""
+
+    def compute(self, doc: Doc, model_response: ModelResponse, **kwargs: Any) -> dict[str, float]:
+        """Return ``exact_match``, ``token_f1`` and ``answered`` of one question."""
+        return offline_scores(prediction(model_response), doc.specific["answer"])
+
+
+def prediction(response: ModelResponse) -> str | None:
+    """The open answer in a response, without its reasoning; None where there is none."""
+    return open_answer(_raw_text(response), finish_reason(response))
+
+
+def finish_reason(response: ModelResponse) -> str:
+    """Why generation ended. lighteval's own responses do not say; our hosts' do (`Generation`)."""
+    return getattr(response, "finish_reason", NORMAL_STOP)
+
+
+def mean_kappa(values: Sequence[tuple[float, float]]) -> dict[str, float]:
+    """Chance-normalised accuracy over a split from (exact_set, chance) pairs.
+
+    A dict, since lighteval bootstraps other corpus metrics in 1,000 forked draws.
+    """
+    exact_set, chance = np.mean(values, axis=0)
+    return {"kappa": scores.kappa(float(exact_set), float(chance))}
+
+
+def _raw_text(response: ModelResponse) -> str:
+    # `text`, not `final_text`: lighteval strips reasoning there by other rules than PROTOCOL 1.3.
+    return response.text[0] if response.text else ""
+
+
+_CHOICE_AGGREGATES: dict[str, Callable[..., Any]] = {
+    "exact_set": np.mean,
+    "jaccard": np.mean,
+    "overlap": np.mean,
+    "wellformed": np.mean,
+    "answered": np.mean,
+    "chance": np.mean,
+    "kappa": mean_kappa,
+}
+_OPEN_AGGREGATES: dict[str, Callable[..., Any]] = {"exact_match": np.mean, "token_f1": np.mean, "answered": np.mean}
+
+
+def _grouping(scores: SampleLevelComputation, aggregates: dict[str, Callable[..., Any]]) -> SampleLevelMetricGrouping:
+    return SampleLevelMetricGrouping(
+        metric_name=list(aggregates),
+        higher_is_better={name: name != "chance" for name in aggregates},
+        category=SamplingMethod.GENERATIVE,
+        sample_level_fn=scores,
+        corpus_level_fn=dict(aggregates),
+    )
+
+
+CHOICE_METRICS = _grouping(ChoiceScores(), _CHOICE_AGGREGATES)
+OPEN_METRICS = _grouping(OpenScores(), _OPEN_AGGREGATES)

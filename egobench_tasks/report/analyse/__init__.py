@@ -1,0 +1,1 @@
+"""Outcomes become tables: breakdowns, comparisons, statistics; reads no run and draws nothing."""

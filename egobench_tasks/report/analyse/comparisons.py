@@ -1,0 +1,132 @@
+"""Runs against each other on the same questions: differences, and direct against reasoning (PROTOCOL 1.4)."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import median
+from typing import Any
+
+from egobench_tasks.report.analyse.overall import SPLIT
+from egobench_tasks.report.analyse.statistics import (
+    bootstrap_means,
+    holm,
+    paired_outcomes,
+    percentile_interval,
+)
+from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
+from egobench_tasks.report.read.choice_results import PARTIAL, Results
+
+_GAIN = Column("gain", "Gain (points)", Kind.POINTS, low="low", high="high")
+_COUNTS = (
+    Column("both_right", "Both right", Kind.COUNT),
+    Column("rescued", "Rescued", Kind.COUNT),
+    Column("destabilised", "Destabilised", Kind.COUNT),
+    Column("both_wrong", "Both wrong", Kind.COUNT),
+)
+_P_VALUES = (Column("p_value", "McNemar p", Kind.P_VALUE), Column("p_holm", "p, Holm", Kind.P_VALUE))
+_TESTS_NOTE = (
+    "Gain: exact, second less first, with a paired bootstrap 95 % interval over questions. McNemar's exact test; "
+    "Holm's correction over all rows of the table."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two runs to compare, by label."""
+
+    first: str
+    second: str
+
+
+def compare_pairs(results: Results, pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+    """Return one record for each pair and config that both answered, p-values adjusted over all of them."""
+    rows: list[dict[str, Any]] = []
+    for config in results.configs:
+        matrix = results.matrix(config, "exact_set")
+        here = [pair for pair in pairs if pair.first in matrix and pair.second in matrix]
+        if not here:
+            continue
+        draws = bootstrap_means(matrix.to_numpy())
+        place = {label: index for index, label in enumerate(matrix.columns)}
+        for pair in here:
+            outcomes = paired_outcomes(matrix[pair.first].to_numpy(), matrix[pair.second].to_numpy())
+            low, high = percentile_interval(draws[:, place[pair.second]] - draws[:, place[pair.first]])
+            rows.append(
+                {
+                    "config": config,
+                    "first": pair.first,
+                    "second": pair.second,
+                    "questions": outcomes.total,
+                    "both_right": outcomes.both_right,
+                    "rescued": outcomes.rescued,
+                    "destabilised": outcomes.destabilised,
+                    "both_wrong": outcomes.both_wrong,
+                    "gain": outcomes.gain,
+                    "low": low,
+                    "high": high,
+                    "p_value": outcomes.p_value,
+                }
+            )
+    for row, adjusted in zip(rows, holm([float(row["p_value"]) for row in rows]), strict=True):
+        row["p_holm"] = adjusted
+    return rows
+
+
+def differences_table(results: Results) -> Table:
+    """Every two runs on the same questions."""
+    rows = compare_pairs(results, [Pair(*pair) for pair in combinations(results.labels, 2)])
+    columns = [
+        SPLIT,
+        Column("first", "First", Kind.TEXT),
+        Column("second", "Second", Kind.TEXT),
+        _GAIN,
+        *_COUNTS,
+        *_P_VALUES,
+    ]
+    return table("differences", "Differences between runs", _TESTS_NOTE, columns, rows)
+
+
+_REASONING_WORDS = frozenset({"thinking", "reasoning", "think", "reason"})
+_DIRECT_WORDS = frozenset({"instruct", "direct", "nothink", "nothinking", "chat", "it"})
+
+
+def reasoning_pairs(labels: Sequence[str]) -> list[Pair]:
+    """Pair each reasoning run with its direct one, by name: ``X-Thinking`` with ``X-Instruct``, ``X-direct`` or ``X``.
+
+    A name with one of the reasoning words is a reasoning run; names are equal without the words of
+    both kinds. Two candidates for a partner: no pair, rather than a guess.
+    """
+    direct: dict[tuple[str, ...], list[str]] = {}
+    reasoning: dict[tuple[str, ...], list[str]] = {}
+    for label in labels:
+        words = tuple(word for word in re.split(r"[^\w.]+|_", label.removesuffix(PARTIAL).strip().casefold()) if word)
+        stem = tuple(word for word in words if word not in _REASONING_WORDS | _DIRECT_WORDS)
+        side = reasoning if _REASONING_WORDS & set(words) else direct
+        side.setdefault(stem, []).append(label)
+    return [
+        Pair(direct[stem][0], members[0])
+        for stem, members in reasoning.items()
+        if len(members) == 1 and len(direct.get(stem, ())) == 1
+    ]
+
+
+def reasoning_table(results: Results) -> Table:
+    """Direct against reasoning runs of the same model."""
+    rows = compare_pairs(results, reasoning_pairs(results.labels))
+    gains = [float(row["gain"]) for row in rows]
+    note = (
+        "From the direct run to the reasoning one, paired by name (X-Instruct, X-direct or X with X-Thinking). "
+        f"Rescued: wrong, then right. Destabilised: right, then wrong. {_TESTS_NOTE}"
+    )
+    if gains:
+        note += f" Median gain: {100 * median(gains):+.1f} points.".replace("-", "−")
+    columns = [
+        SPLIT,
+        Column("first", "Direct", Kind.TEXT),
+        Column("second", "Reasoning", Kind.TEXT),
+        *_COUNTS,
+        _GAIN,
+        *_P_VALUES,
+    ]
+    return table("reasoning", "Direct against reasoning", note, columns, rows)

@@ -1,0 +1,119 @@
+"""What each run is, how much of it is there, and its headline scores (PROTOCOL 1.4)."""
+
+from typing import Any
+
+import pandas as pd
+
+from egobench_tasks.report.analyse import published
+from egobench_tasks.report.analyse.tables import ORIGIN, PUBLISHED, Column, Kind, Table, table
+from egobench_tasks.report.read.choice_outcomes import METRICS
+from egobench_tasks.report.read.choice_results import Results
+from egobench_tasks.report.read.states import ANSWERED, STATES, TITLES
+from egobench_tasks.runs.journal import MISSING
+from egobench_tasks.scoring.intervals import wilson_interval
+from egobench_tasks.scoring.scores import chance_overlap, kappa
+
+THIS_REPORT = "run"
+
+RUN = Column("run", "Run", Kind.TEXT)
+SPLIT = Column("config", "Split", Kind.TEXT)
+QUESTIONS = Column("questions", "Questions", Kind.COUNT)
+
+# Why a question has no answer: those that PROTOCOL and the issue name are always shown, the rest where they occur.
+_ALWAYS_SHOWN = (ANSWERED, "no_json", "unknown_letter", "truncated", "unclosed_reasoning", MISSING)
+
+
+def summarise(outcomes: pd.DataFrame) -> dict[str, Any]:
+    """Return the scores of a set of outcomes, in [0, 1]; ``low``, ``high`` are exact_set's Wilson 95 % interval."""
+    n = len(outcomes)
+    low, high = wilson_interval(float(outcomes["exact_set"].sum()), n)
+    means = {name: float(outcomes[name].mean()) for name in (*METRICS, "chance")}
+    return {
+        "questions": n,
+        **means,
+        "low": low,
+        "high": high,
+        "kappa": kappa(means["exact_set"], means["chance"]),
+        "chance_overlap": chance_overlap(zip(outcomes["n_options"], outcomes["n_select"], strict=True)),
+    }
+
+
+def runs_table(results: Results) -> Table:
+    """What was run: settings, and how many questions another attempt may still answer."""
+    rows = [
+        {
+            "run": task.label,
+            "config": task.config,
+            "questions": task.questions,
+            "unfinished": task.unfinished,
+            "prompt": task.settings.prompt,
+            "frames": task.settings.frames,
+            "dataset": task.settings.dataset,
+            "disagreeing": len(task.disagreeing),
+            "source": task.source.name,
+        }
+        for task in results.tasks
+    ]
+    columns = [
+        RUN,
+        SPLIT,
+        QUESTIONS,
+        Column("unfinished", "Unfinished", Kind.COUNT),
+        Column("prompt", "Prompt", Kind.TEXT),
+        Column("frames", "Frames", Kind.TEXT),
+        Column("dataset", "Dataset", Kind.TEXT),
+        Column("disagreeing", "Saved scores that differ", Kind.COUNT),
+    ]
+    note = "A run is partial while questions are missing or failed for reasons that are not the model's."
+    return table("runs", "Runs", note, columns, rows)
+
+
+def completeness_table(results: Results) -> Table:
+    """Answered, and why not: every question of the split is in exactly one column."""
+    counts = results.outcomes.groupby(["run", "config"], sort=False)["state"].value_counts().unstack(fill_value=0)
+    occurring = [state for state in STATES if state in counts.columns or state in _ALWAYS_SHOWN]
+    rows = [
+        {"run": run, "config": config, "questions": int(row.sum())}
+        | {str(state): int(row.get(state, 0)) for state in occurring}
+        for (run, config), row in counts.iterrows()
+    ]
+    columns = [RUN, SPLIT, QUESTIONS, *(Column(str(state), TITLES[state], Kind.COUNT) for state in occurring)]
+    note = "All that is not answered scores as wrong: the denominator is every question of the split."
+    return table("completeness", "Completeness", note, columns, rows)
+
+
+def overall_table(results: Results) -> Table:
+    """Headline scores, a row for each run and split, the published leaderboard below them."""
+    grouped = results.outcomes.groupby(["config", "run"], sort=False)
+    rows = [
+        {"run": run, "config": config, ORIGIN: THIS_REPORT, **summarise(outcomes)}
+        for (config, run), outcomes in grouped
+    ]
+    rows.sort(key=lambda row: (results.configs.index(row["config"]), -row["exact_set"]))
+    if "multi" in results.configs:
+        rows += [_published(row) for row in published.MULTI_LEADERBOARD]
+    columns = [
+        RUN,
+        SPLIT,
+        Column("exact_set", "Exact %", Kind.PERCENT, 2, low="low", high="high"),
+        Column("chance", "Chance %", Kind.PERCENT, 2),
+        Column("kappa", "Kappa %", Kind.PERCENT, 2),
+        Column("jaccard", "Jaccard %", Kind.PERCENT, 2),
+        Column("overlap", "Overlap %", Kind.PERCENT, 2),
+        Column("chance_overlap", "Chance of overlap %", Kind.PERCENT, 2),
+        Column("wellformed", "Wellformed %", Kind.PERCENT, 2),
+        Column("answered", "Answered %", Kind.PERCENT, 2),
+        QUESTIONS,
+        Column(ORIGIN, "From", Kind.TEXT),
+    ]
+    note = (
+        "Exact: the predicted set is the gold set; with Wilson 95 % interval. Kappa: (exact - chance)/(1 - chance). "
+        "Jaccard, overlap: partial credit. Wellformed: as many options chosen as are right. "
+        f"Published: {published.EGOGEARS_SOURCE}."
+    )
+    return table("overall", "Overall", note, columns, rows)
+
+
+def _published(row: published.LeaderboardRow) -> dict[str, Any]:
+    scores = {"exact_set": row.exact_set, "overlap": row.overlap, "wellformed": row.wellformed}
+    return {"run": row.model, "config": "multi", ORIGIN: PUBLISHED, **scores}

@@ -1,0 +1,149 @@
+"""The single split against the multi split, the same runs on other questions (PROTOCOL 1.4)."""
+
+from typing import Any
+
+import numpy as np
+
+from egobench_tasks.report.analyse import published
+from egobench_tasks.report.analyse.overall import RUN, SPLIT
+from egobench_tasks.report.analyse.statistics import Floats, bootstrap_means, percentile_interval
+from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
+from egobench_tasks.report.read.choice_results import Results
+from egobench_tasks.scoring.scores import kappa
+
+_FOUR_WAYS = (
+    ("all", "exact, all questions", published.FINDINGS.mean_drop),
+    ("one_answer", "exact, questions with one answer", published.FINDINGS.mean_drop_one_answer),
+    ("jaccard", "Jaccard", published.FINDINGS.mean_drop_partial_credit),
+    ("kappa", "kappa", None),
+)
+
+
+def single_multi_table(results: Results) -> Table:
+    """Each run on single against multi, four ways. Empty unless a run answered both configs."""
+    rows: list[dict[str, Any]] = []
+    if set(results.configs) >= {"single", "multi"}:
+        # Different questions: each split is drawn by itself, by seeds of its own.
+        drawn = {config: _draw_measures(results, config, seed) for seed, config in enumerate(("single", "multi"))}
+        for run in results.labels:
+            if all(run in drawn[config] for config in drawn):
+                rows += _four_rows(run, drawn["single"][run], drawn["multi"][run])
+    columns = [
+        RUN,
+        Column("measure", "Measure", Kind.TEXT),
+        Column("single", "Single %", Kind.PERCENT),
+        Column("multi", "Multi %", Kind.PERCENT),
+        Column("difference", "Multi less single (points)", Kind.POINTS, low="low", high="high"),
+    ]
+    note = "Bootstrap 95 % interval over the questions of both splits, drawn independently: they share no question."
+    return table("single_multi", "Single against multi, four ways", note, columns, rows)
+
+
+Measures = dict[str, tuple[float, Floats]]
+"""A measure's value and its bootstrap draws, by the keys of `_FOUR_WAYS`."""
+
+
+def _draw_measures(results: Results, config: str, seed: int) -> dict[str, Measures]:
+    exact, jaccard = results.matrix(config, "exact_set"), results.matrix(config, "jaccard")
+    attributes = results.splits[config].attributes.set_index("question_id").loc[exact.index]
+    chance = attributes["chance"].to_numpy()
+    one_answer = (attributes["n_select"] == 1).to_numpy()
+    n_runs = exact.shape[1]
+    draws = bootstrap_means(np.column_stack([exact, jaccard, chance]), seed=seed)
+    one_draws = bootstrap_means(exact[one_answer].to_numpy(), seed=seed)
+    chance_draws = draws[:, -1]
+    measures: dict[str, Measures] = {}
+    for index, run in enumerate(exact.columns):
+        accuracy = float(exact[run].mean())
+        mean_chance = float(chance.mean())
+        measures[run] = {
+            "all": (accuracy, draws[:, index]),
+            "one_answer": (float(exact[run][one_answer].mean()), one_draws[:, index]),
+            "jaccard": (float(jaccard[run].mean()), draws[:, n_runs + index]),
+            "kappa": (
+                kappa(accuracy, mean_chance),
+                (draws[:, index] - chance_draws) / (1 - chance_draws),
+            ),
+        }
+    return measures
+
+
+def _four_rows(run: str, single: Measures, multi: Measures) -> list[dict[str, Any]]:
+    rows = []
+    for key, title, _ in _FOUR_WAYS:
+        low, high = percentile_interval(multi[key][1] - single[key][1])
+        rows.append(
+            {
+                "run": run,
+                "measure": title,
+                "single": single[key][0],
+                "multi": multi[key][0],
+                "difference": multi[key][0] - single[key][0],
+                "low": low,
+                "high": high,
+            }
+        )
+    return rows
+
+
+def drop_summary_table(single_multi: Table) -> Table:
+    """The drops over all configurations, paired by configuration, beside the published ones."""
+    rows = []
+    for _, title, reference in _FOUR_WAYS:
+        drops = single_multi.rows.loc[single_multi.rows["measure"] == title, "difference"]
+        if drops.empty:
+            continue
+        rows.append(
+            {
+                "measure": title,
+                "configurations": len(drops),
+                "dropping": int((drops < 0).sum()),
+                "mean": float(drops.mean()),
+                "least": float(drops.max()),
+                "most": float(drops.min()),
+                "published": reference,
+            }
+        )
+    columns = [
+        Column("measure", "Measure", Kind.TEXT),
+        Column("configurations", "Configurations", Kind.COUNT),
+        Column("dropping", "Drop on multi", Kind.COUNT),
+        Column("mean", "Mean difference (points)", Kind.POINTS),
+        Column("least", "Smallest drop", Kind.POINTS),
+        Column("most", "Largest drop", Kind.POINTS),
+        Column("published", "Published mean", Kind.POINTS),
+    ]
+    findings = published.FINDINGS
+    note = (
+        f"Multi less single, each configuration paired with itself. Published: {findings.configurations_that_drop} of "
+        f"{findings.configurations} configurations drop. Source: {published.EGOGEARS_FINDINGS_SOURCE}."
+    )
+    return table("drops", "The drop from single to multi, over configurations", note, columns, rows)
+
+
+def partial_credit_table(results: Results) -> Table:
+    """What partial credit (Jaccard) adds to exact, in the median over runs."""
+    findings = published.FINDINGS
+    reference = {
+        "single": findings.median_partial_credit_gain_single,
+        "multi": findings.median_partial_credit_gain_multi,
+    }
+    rows = []
+    for config in results.configs:
+        gains = results.matrix(config, "jaccard").mean() - results.matrix(config, "exact_set").mean()
+        rows.append(
+            {
+                "config": config,
+                "runs": len(gains),
+                "gain": float(gains.median()),
+                "published": reference.get(config),
+            }
+        )
+    columns = [
+        SPLIT,
+        Column("runs", "Runs", Kind.COUNT),
+        Column("gain", "Median gain (points)", Kind.POINTS),
+        Column("published", "Published median", Kind.POINTS),
+    ]
+    note = f"Jaccard less exact, median over runs. Published: {published.EGOGEARS_FINDINGS_SOURCE}."
+    return table("partial_credit", "What partial credit adds", note, columns, rows)

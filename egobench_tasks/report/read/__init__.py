@@ -1,0 +1,1 @@
+"""Runs and datasets become scored outcomes, whatever host wrote them; no table and no statistics here."""

@@ -1,0 +1,168 @@
+"""Every run's raw texts parsed and scored again, on every question of its splits.
+
+One scoring path: what a run saved beside its texts is checked against this, never used.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import pandas as pd
+
+from egobench_tasks.asking.options import shuffle_options
+from egobench_tasks.asking.questions import ChoiceQuestion
+from egobench_tasks.errors import InputError
+from egobench_tasks.report.read.choice_questions import Split
+from egobench_tasks.report.read.responses import Response, Shown, TaskRun
+from egobench_tasks.report.read.states import state_of
+from egobench_tasks.runs.journal import MISSING
+from egobench_tasks.scoring.answers import parse_answer
+from egobench_tasks.scoring.choice import to_original
+from egobench_tasks.scoring.scores import NO_ANSWER, ChoiceScore, chance_exact, score_choice
+
+_COPIED = ("question_id", "state", "predicted", "shown_letters", "shown_gold", "shown_predicted")
+METRICS = tuple(field.name for field in fields(ChoiceScore))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one run did on one question.
+
+    ``predicted`` holds original letters; ``shown_*`` hold letters as the model saw them. Empty
+    where there is no answer. ``agrees`` is False where the scores the run saved differ from these.
+    """
+
+    question_id: str
+    state: str
+    score: ChoiceScore
+    predicted: str
+    shown_letters: str
+    shown_gold: str
+    shown_predicted: str
+    agrees: bool
+
+
+def score_task(task: TaskRun, split: Split) -> list[Outcome]:
+    """Return an outcome for every question of the split, in its order; what the run lacks is wrong (PROTOCOL 1.3).
+
+    Raises ``InputError`` naming the run's file for a question answered twice, a question the
+    dataset does not have, and one whose answer, options or wording differ.
+    """
+    found: dict[str, Outcome] = {}
+    repeated, strange = [], []
+    for response in task.responses():
+        question = split.questions.get(response.question_id)
+        if question is None or not _same_question(question, response.shown):
+            strange.append(response.question_id)
+        elif response.question_id in found:
+            repeated.append(response.question_id)
+        else:
+            found[response.question_id] = _outcome(question, response)
+    if strange:
+        raise InputError(_other_dataset(task, split, strange))
+    if repeated:
+        raise InputError(
+            f"{task.source}: answers {_some(repeated)} more than once; two runs were saved as one: "
+            "remove the file and run again (answers come from the journal)"
+        )
+    if not found:
+        raise InputError(f"{task.source}: holds no questions; run it again")
+    return [found.get(question_id) or _missing(question) for question_id, question in split.questions.items()]
+
+
+def outcomes_frame(label: str, config: str, outcomes: Sequence[Outcome]) -> pd.DataFrame:
+    """Return outcomes as a table with the columns run, config, the fields of `Outcome` and `METRICS`."""
+    rows = [
+        {name: getattr(outcome, name) for name in _COPIED} | {name: getattr(outcome.score, name) for name in METRICS}
+        for outcome in outcomes
+    ]
+    frame = pd.DataFrame(rows)
+    frame.insert(0, "run", label)
+    frame.insert(1, "config", config)
+    return frame
+
+
+def _outcome(question: ChoiceQuestion, response: Response) -> Outcome:
+    shown_to_original = _shown_to_original(question, response.shown)
+    parsed = parse_answer(response.text, shown_to_original, response.finish_reason)
+    predicted = None if parsed.letters is None else to_original(parsed.letters, shown_to_original)
+    score = score_choice(predicted, question.answer)
+    return Outcome(
+        question_id=question.question_id,
+        state=state_of(parsed, response.finish_reason),
+        score=score,
+        predicted="".join(sorted(predicted or ())),
+        shown_letters="".join(shown_to_original),
+        shown_gold=_shown_gold(question, shown_to_original),
+        shown_predicted="".join(sorted(parsed.letters or ())),
+        agrees=_agrees(question, score, response),
+    )
+
+
+def _missing(question: ChoiceQuestion) -> Outcome:
+    shown_to_original = shuffle_options(question.question_id, question.letters)
+    return Outcome(
+        question_id=question.question_id,
+        state=MISSING,
+        score=NO_ANSWER,
+        predicted="",
+        shown_letters="".join(shown_to_original),
+        shown_gold=_shown_gold(question, shown_to_original),
+        shown_predicted="",
+        agrees=True,
+    )
+
+
+def _shown_to_original(question: ChoiceQuestion, shown: Shown | None) -> dict[str, str]:
+    """What the run recorded, else what every host shows: the shuffle by question id."""
+    if shown is None:
+        return shuffle_options(question.question_id, question.letters)
+    return dict(zip(shown.letters, shown.originals, strict=True))
+
+
+def _shown_gold(question: ChoiceQuestion, shown_to_original: dict[str, str]) -> str:
+    return "".join(letter for letter, original in shown_to_original.items() if original in question.answer)
+
+
+def _same_question(question: ChoiceQuestion, shown: Shown | None) -> bool:
+    """Whether the run saw this question as the dataset has it, as far as the run recorded it."""
+    if shown is None:
+        return True
+    if shown.answer != question.answer or sorted(shown.originals) != list(question.letters):
+        return False
+    if len(shown.letters) != len(shown.originals) or len(set(shown.letters)) != len(shown.letters):
+        return False
+    if shown.texts is not None:
+        text_of = dict(zip(question.letters, question.options, strict=True))
+        if list(shown.texts) != [text_of[letter] for letter in shown.originals]:
+            return False
+    return shown.query is None or question.question in shown.query
+
+
+def _agrees(question: ChoiceQuestion, score: ChoiceScore, response: Response) -> bool:
+    def ours(name: str) -> float:
+        if name == "chance":
+            return chance_exact(len(question.options), question.n_select)
+        return float(getattr(score, name))
+
+    return all(
+        math.isclose(saved, ours(name), rel_tol=1e-9, abs_tol=1e-12) for name, saved in response.saved_scores.items()
+    )
+
+
+def _other_dataset(task: TaskRun, split: Split, question_ids: Sequence[str]) -> str:
+    asked = f" (fingerprint {task.settings.dataset})" if task.settings.dataset else ""
+    return (
+        f"{task.source}: answers questions of another dataset revision{asked}: {_some(question_ids)} not, or not with "
+        f"the same wording, options and answer, in {split.location} (config {split.config}, fingerprint "
+        f"{split.fingerprint}); point EGOGEARS_DATA at the revision that was run"
+    )
+
+
+def _some(question_ids: Sequence[str], n_named: int = 3) -> str:
+    def names() -> Iterator[str]:
+        yield from question_ids[:n_named]
+        if len(question_ids) > n_named:
+            yield f"… ({len(question_ids)} in all)"
+
+    return f"question{'s' if len(question_ids) > 1 else ''} {', '.join(names())}"

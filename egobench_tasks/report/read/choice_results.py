@@ -1,0 +1,165 @@
+"""All runs of a report, scored and joined with the dataset, and what a reader must know before the tables."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from egobench_tasks.benchmarks import EGOGEARS, Benchmark
+from egobench_tasks.data import DatasetLocation, locate
+from egobench_tasks.report.read.choice_outcomes import Outcome, outcomes_frame, score_task
+from egobench_tasks.report.read.choice_questions import Split, load_split
+from egobench_tasks.report.read.responses import Run, Settings, TaskRun
+from egobench_tasks.report.read.states import UNFINISHED
+
+FindDataset = Callable[[Benchmark], DatasetLocation]
+
+PARTIAL = "(partial)"
+_NOT_RECORDED = "not recorded"
+_SETTING_TITLES = {"prompt": "prompt template", "frames": "frames", "dataset": "dataset revision"}
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSummary:
+    """One config of one run: where it was read, what shaped it, how much of it is there.
+
+    ``unfinished`` counts questions that another attempt may answer; ``disagreeing`` lists questions
+    whose saved scores differ from those computed here.
+    """
+
+    label: str
+    config: str
+    source: Path
+    settings: Settings
+    questions: int
+    unfinished: int
+    disagreeing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """``outcomes`` has a row for every run, config and question: the columns of
+    `choice_outcomes.outcomes_frame` and of `choice_questions.attributes_of`. ``labels`` are the runs' names as
+    shown, partial ones marked, in the order given."""
+
+    labels: tuple[str, ...]
+    tasks: tuple[TaskSummary, ...]
+    splits: Mapping[str, Split]
+    outcomes: pd.DataFrame
+    notices: tuple[str, ...]
+    differing: str | None
+
+    @property
+    def configs(self) -> tuple[str, ...]:
+        """The configs that any run answered, in the benchmark's order."""
+        return tuple(self.splits)
+
+    def of(self, config: str) -> pd.DataFrame:
+        """The outcomes on one config."""
+        return self.outcomes[self.outcomes["config"] == config]
+
+    def matrix(self, config: str, metric: str) -> pd.DataFrame:
+        """One metric as a table of questions (rows) by runs that answered this config (columns)."""
+        outcomes = self.of(config)
+        wide = outcomes.pivot(index="question_id", columns="run", values=metric)
+        wide = wide.reindex(index=list(self.splits[config].questions))
+        return wide[[label for label in self.labels if label in wide.columns]]
+
+
+def score_choice_runs(runs: Sequence[Run], find_dataset: FindDataset = locate) -> Results:
+    """Score runs of EgoGears against the dataset. Raises ``InputError`` for runs of another dataset."""
+    location = find_dataset(EGOGEARS)
+    return score_runs(runs, lambda config: load_split(location, config))
+
+
+def score_runs(runs: Sequence[Run], load: Callable[[str], Split]) -> Results:
+    """Score every run against the dataset; ``load`` gives a config's split and is called once for each.
+
+    Raises ``InputError`` as `choice_outcomes.score_task` does.
+    """
+    configs = sorted({task.config for run in runs for task in run.tasks}, reverse=True)  # single, then multi
+    splits = {config: load(config) for config in configs}
+    tasks: list[TaskSummary] = []
+    frames: list[pd.DataFrame] = []
+    labels: list[str] = []
+    for run in runs:
+        in_order = sorted(run.tasks, key=lambda task: configs.index(task.config))
+        scored = [(task, score_task(task, splits[task.config])) for task in in_order]
+        partial = any(_n_unfinished(outcomes) for _, outcomes in scored)
+        labels.append(f"{run.name} {PARTIAL}" if partial else run.name)
+        for task, outcomes in scored:
+            tasks.append(_summary(labels[-1], task, outcomes))
+            frames.append(outcomes_frame(labels[-1], task.config, outcomes))
+    attributes = pd.concat([split.attributes for split in splits.values()], ignore_index=True)
+    outcomes = pd.concat(frames, ignore_index=True).merge(attributes, on=["config", "question_id"], validate="m:1")
+    differing = tuple(_differing(config, tasks) for config in configs)
+    return Results(
+        labels=tuple(labels),
+        tasks=tuple(tasks),
+        splits=splits,
+        outcomes=outcomes,
+        notices=(
+            *(notice for notices in differing for notice in notices),
+            *(notice for task in tasks for notice in _task_notices(task, splits[task.config])),
+            *(note for run in runs for note in run.notes),
+        ),
+        differing=_caveat(differing),
+    )
+
+
+def _n_unfinished(outcomes: Sequence[Outcome]) -> int:
+    return sum(outcome.state in UNFINISHED for outcome in outcomes)
+
+
+def _summary(label: str, task: TaskRun, outcomes: Sequence[Outcome]) -> TaskSummary:
+    return TaskSummary(
+        label=label,
+        config=task.config,
+        source=task.source,
+        settings=task.settings,
+        questions=len(outcomes),
+        unfinished=_n_unfinished(outcomes),
+        disagreeing=tuple(outcome.question_id for outcome in outcomes if not outcome.agrees),
+    )
+
+
+def _differing(config: str, tasks: Sequence[TaskSummary]) -> list[str]:
+    """Name the settings in which runs of one config differ, and who has which."""
+    notices = []
+    for name, title in _SETTING_TITLES.items():
+        by_value: dict[str, list[str]] = {}
+        for task in tasks:
+            if task.config == config:
+                by_value.setdefault(getattr(task.settings, name) or _NOT_RECORDED, []).append(task.label)
+        if len(by_value) > 1:
+            groups = "; ".join(f"{value}: {', '.join(labels)}" for value, labels in by_value.items())
+            notices.append(f"{config}: the runs differ in {title}. {groups}")
+    return notices
+
+
+def _caveat(differing: Sequence[Sequence[str]]) -> str | None:
+    if not any(differing):
+        return None
+    return "The runs differ in their settings (see the remarks at the top): their figures may not compare."
+
+
+def _task_notices(task: TaskSummary, split: Split) -> list[str]:
+    notices = []
+    if task.unfinished:
+        notices.append(
+            f"{task.label}, {task.config}: {task.unfinished} of {task.questions} questions are missing or failed for "
+            "reasons that are not the model's; they count as wrong until the run is finished"
+        )
+    if task.settings.dataset and task.settings.dataset != split.fingerprint:
+        notices.append(
+            f"{task.label}, {task.config}: ran on dataset revision {task.settings.dataset}, read here with "
+            f"{split.fingerprint} ({split.location}); its questions, options and answers are the same in both"
+        )
+    if task.disagreeing:
+        shown = ", ".join(task.disagreeing[:5]) + (", …" if len(task.disagreeing) > 5 else "")
+        notices.append(
+            f"{task.label}, {task.config}: the scores saved with {len(task.disagreeing)} answers differ from those "
+            f"computed here from their text ({shown}); the figures below are computed here"
+        )
+    return notices

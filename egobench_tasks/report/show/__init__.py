@@ -1,0 +1,1 @@
+"""Tables become a page, Markdown, figures, terminal output and files; computes no score."""

@@ -1,0 +1,94 @@
+"""Two runs side by side in a terminal."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from egobench_tasks.data import locate
+from egobench_tasks.errors import InputError
+from egobench_tasks.report.analyse.comparisons import Pair, compare_pairs
+from egobench_tasks.report.analyse.overall import summarise
+from egobench_tasks.report.analyse.statistics import Floats, bootstrap_means, holm, paired_outcomes, percentile_interval
+from egobench_tasks.report.analyse.tables import Kind, show
+from egobench_tasks.report.read.choice_results import FindDataset, Results, score_choice_runs
+from egobench_tasks.report.read.runs import find_runs
+
+_METRICS = ("exact_set", "jaccard", "overlap", "wellformed", "answered")
+
+
+def compare_runs(first: Path, second: Path, find_dataset: FindDataset = locate) -> RenderableType:
+    """Return the comparison of two runs on the questions of the splits that both answered.
+
+    Scores with paired bootstrap intervals of their differences, rescued and destabilised questions
+    with McNemar's exact test, and units with Holm's correction. Raises ``InputError`` for runs that
+    cannot be read, a path that holds several runs, and runs without a split in common.
+    """
+    results = score_choice_runs(find_runs([first, second]).choice, find_dataset)
+    if len(results.labels) != 2:
+        raise InputError(
+            f"{first}, {second}: hold {len(results.labels)} runs ({', '.join(results.labels)}); give one each"
+        )
+    pair = Pair(*results.labels)
+    shared = [config for config in results.configs if len(results.matrix(config, "exact_set").columns) == 2]
+    if not shared:
+        raise InputError(f"{first}, {second}: answered no split in common, so there is nothing to compare")
+    parts: list[RenderableType] = [Text(f"! {notice}", style="yellow") for notice in results.notices]
+    changes = {row["config"]: row for row in compare_pairs(results, [pair])}
+    for config in shared:
+        parts += [_scores(results, pair, config), _changes(changes[config]), _units(results, pair, config)]
+    return Group(*parts)
+
+
+def _scores(results: Results, pair: Pair, config: str) -> RichTable:
+    outcomes = results.of(config)
+    one, other = (summarise(outcomes[outcomes["run"] == label]) for label in (pair.first, pair.second))
+    table = RichTable(title=f"{config}: {one['questions']:,} questions", title_justify="left")
+    for title in ("", pair.first, pair.second, "Difference (points)", "95 % interval"):
+        table.add_column(title, justify="right" if title else "left")
+    for metric in _METRICS:
+        draws = bootstrap_means(results.matrix(config, metric)[[pair.first, pair.second]].to_numpy())
+        table.add_row(metric, *_figures(one[metric], other[metric], draws))
+    table.add_row("kappa", *(show(score["kappa"], Kind.PERCENT, 2) for score in (one, other)), "", "")
+    table.add_row("chance", *(show(score["chance"], Kind.PERCENT, 2) for score in (one, other)), "", "")
+    return table
+
+
+def _figures(one: float, other: float, draws: Floats) -> list[str]:
+    low, high = percentile_interval(draws[:, 1] - draws[:, 0])
+    return [
+        show(one, Kind.PERCENT, 2),
+        show(other, Kind.PERCENT, 2),
+        show(other - one, Kind.POINTS, 2),
+        f"{show(low, Kind.POINTS)} to {show(high, Kind.POINTS)}",
+    ]
+
+
+def _changes(row: dict[str, Any]) -> Text:
+    return Text(
+        f"both right {row['both_right']:,}, rescued {row['rescued']:,}, destabilised {row['destabilised']:,}, "
+        f"both wrong {row['both_wrong']:,}; McNemar's exact p = {show(row['p_value'], Kind.P_VALUE)}\n"
+    )
+
+
+def _units(results: Results, pair: Pair, config: str) -> RenderableType:
+    matrix = results.matrix(config, "exact_set")[[pair.first, pair.second]]
+    units = results.splits[config].attributes.set_index("question_id").loc[matrix.index, "unit"]
+    names: Sequence[str] = list(dict.fromkeys(units))
+    if len(names) < 2:
+        return Text("")
+    parts = {name: matrix[(units == name).to_numpy()] for name in names}
+    counts = {name: paired_outcomes(*(part[label].to_numpy() for label in part)) for name, part in parts.items()}
+    adjusted = holm([counts[name].p_value for name in names])
+    table = RichTable(title=f"{config}, exact by unit", title_justify="left")
+    for title in ("Unit", "Questions", pair.first, pair.second, "Difference (points)", "95 % interval", "p, Holm"):
+        table.add_column(title, justify="left" if title == "Unit" else "right")
+    for name, p_value in zip(names, adjusted, strict=True):
+        part = parts[name]
+        one, other = (float(part[label].mean()) for label in (pair.first, pair.second))
+        figures = _figures(one, other, bootstrap_means(part.to_numpy()))
+        table.add_row(name, f"{len(part):,}", *figures, show(p_value, Kind.P_VALUE))
+    return table

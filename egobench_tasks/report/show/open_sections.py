@@ -1,0 +1,77 @@
+"""EgoTempo's part of a report."""
+
+from typing import Any
+
+import pandas as pd
+
+from egobench_tasks.asking.open_settings import DEFAULT_SETTING
+from egobench_tasks.report.analyse.open_tables import (
+    category_table,
+    duration_table,
+    input_rows,
+    input_table,
+    sampling_table,
+    video_gain_table,
+)
+from egobench_tasks.report.analyse.tables import ORIGIN, PUBLISHED
+from egobench_tasks.report.read.open_outcomes import Order
+from egobench_tasks.report.show import plots
+from egobench_tasks.report.show.section import Section
+
+
+def egotempo_section(outcomes: pd.DataFrame) -> Section:
+    """Lay out EgoTempo's tables and figures. ``outcomes`` is `open_outcomes.open_frame`'s."""
+    tables = (
+        category_table(outcomes),
+        video_gain_table(outcomes),
+        input_table(outcomes),
+        sampling_table(outcomes),
+        duration_table(outcomes),
+    )
+    figures = [
+        *_against_input(outcomes, "frames", "frames"),
+        *_against_input(outcomes, "rate", "frames a second"),
+        *_against_duration(outcomes),
+    ]
+    return Section("egotempo", "EgoTempo", "", tuple(table for table in tables if not table.rows.empty), tuple(figures))
+
+
+def _against_input(outcomes: pd.DataFrame, column: str, label: str) -> list[plots.Plot]:
+    """Accuracy against the number of frames or the rate, uniform sampling, published curves among them."""
+    by_run: dict[str, list[dict[str, Any]]] = {}
+    published: set[str] = set()
+    for row in input_rows(outcomes):
+        if row[column] is None or row["order"] != Order.UNIFORM or row["setting"] == "center":
+            continue
+        name = row["run"]
+        if row[ORIGIN] == PUBLISHED:
+            name = f"{name} (published)"
+            published.add(name)
+        by_run.setdefault(name, []).append({"x": row[column], "accuracy": row["average"], **_bounds(row)})
+    series = {run: pd.DataFrame(points) for run, points in by_run.items() if len(points) > 1}
+    if series.keys() <= published:
+        return []
+    series = dict(list(series.items())[: plots.MAX_SERIES])
+    title = f"EgoTempo: accuracy against {label}"
+    alt = f"{title}, uniform sampling; the same figures as the table by frames and by rate."
+    return [plots.to_plot(f"open_{column}", title, alt, plots.lines(series, label, log_x=True, dashed=published))]
+
+
+def _against_duration(outcomes: pd.DataFrame) -> list[plots.Plot]:
+    """Accuracy by duration under the default setting, or under all where no run has it."""
+    rows = duration_table(outcomes).rows
+    if (rows["setting"] == DEFAULT_SETTING).any():
+        rows = rows[rows["setting"] == DEFAULT_SETTING]
+    if rows["duration"].nunique() < 2:
+        return []
+    series = {
+        f"{run}, {setting}": part.rename(columns={"duration": "x"})
+        for (run, setting), part in list(rows.groupby(["run", "setting"], sort=False))[: plots.MAX_SERIES]
+    }
+    title = "EgoTempo: accuracy by clip duration"
+    alt = f"{title}; the same figures as the table by clip duration."
+    return [plots.to_plot("open_durations", title, alt, plots.lines(series, "duration"))]
+
+
+def _bounds(row: dict[str, Any]) -> dict[str, Any]:
+    return {"low": row.get("low"), "high": row.get("high")}

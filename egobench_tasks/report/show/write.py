@@ -1,0 +1,136 @@
+"""Writing a report: each file complete or not there."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from egobench_tasks import __version__
+from egobench_tasks.benchmarks import EGOTEMPO
+from egobench_tasks.data import locate
+from egobench_tasks.errors import InputError
+from egobench_tasks.files import write_atomically
+from egobench_tasks.report.read.choice_results import PARTIAL, FindDataset, score_choice_runs
+from egobench_tasks.report.read.open_outcomes import open_frame
+from egobench_tasks.report.read.open_reader import OpenRun, load_open_rows, open_outcomes
+from egobench_tasks.report.read.runs import find_runs
+from egobench_tasks.report.show.document import Document, egogears_document, egotempo_document, joined
+from egobench_tasks.report.show.markdown import render_markdown
+from egobench_tasks.report.show.page import render_page
+
+JSON_SCHEMA = 1
+
+
+class Format(StrEnum):
+    """The forms a report comes in."""
+
+    HTML = "html"
+    MARKDOWN = "md"
+    CSV = "csv"
+    JSON = "json"
+
+
+def write_report(
+    runs: Sequence[Path], out: Path, formats: Sequence[Format] = tuple(Format), find_dataset: FindDataset = locate
+) -> list[Path]:
+    """Read the runs, score them against the datasets, and write the report into ``out``.
+
+    Writes ``report.html``, ``report.md`` with ``figures/*.svg``, ``csv/*.csv`` and ``report.json``,
+    as far as ``formats`` asks for them, and returns their paths. Raises ``InputError`` for runs that
+    cannot be read or are of another dataset, before anything is written.
+    """
+    document = build_document(runs, find_dataset)
+    files: dict[str, str] = {}
+    if Format.HTML in formats:
+        files["report.html"] = render_page(document)
+    if Format.MARKDOWN in formats:
+        files["report.md"] = render_markdown(document)
+        files |= {f"figures/{plot.key}.svg": plot.svg for section in document.sections for plot in section.plots}
+    if Format.CSV in formats:
+        files |= {f"csv/{name}.csv": frame.to_csv(index=False) for name, frame in _frames(document)}
+    if Format.JSON in formats:
+        files["report.json"] = render_json(document)
+    return _write(out, files)
+
+
+def build_document(runs: Sequence[Path], find_dataset: FindDataset = locate) -> Document:
+    """Read and score the runs and lay out their report. Raises ``InputError`` as `write_report` does."""
+    found = find_runs(runs)
+    documents = []
+    if found.choice:
+        documents.append(egogears_document(score_choice_runs(found.choice, find_dataset)))
+    if found.open:
+        documents.append(_open_document(found.open, find_dataset))
+    return joined(documents)
+
+
+def _open_document(runs: Sequence[OpenRun], find_dataset: FindDataset) -> Document:
+    rows = load_open_rows(find_dataset(EGOTEMPO))
+    outcomes = open_frame(outcome for run in runs for outcome in open_outcomes(run, rows))
+    notices = [
+        f"{label}: EgoTempo questions are missing; they count as wrong until the run is finished"
+        for label in outcomes["run"].unique()
+        if label.endswith(PARTIAL)
+    ]
+    return egotempo_document(outcomes, notices)
+
+
+def render_json(document: Document) -> str:
+    """Return the report's tables for programs: all digits, rates in [0, 1], null for what is not known."""
+    tables = {
+        table.key: {"title": table.title, "note": table.note, "rows": [_plain(row) for row in _records(table.rows)]}
+        for table in document.tables
+    }
+    content = {
+        "schema": JSON_SCHEMA,
+        "egobench": __version__,
+        "title": document.title,
+        "subtitle": document.subtitle,
+        "notices": list(document.notices),
+        "tables": tables,
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _records(frame: pd.DataFrame) -> list[Mapping[Any, Any]]:
+    return list(frame.astype(object).to_dict("records"))
+
+
+def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(name): _plain_value(value) for name, value in row.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    if value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value.item() if hasattr(value, "item") else value
+
+
+def _frames(document: Document) -> Iterable[tuple[str, pd.DataFrame]]:
+    for table in document.tables:
+        rows = table.rows.copy()
+        for name in rows:
+            if any(isinstance(value, tuple) for value in rows[name]):
+                rows[name] = rows[name].str.join(" ")
+        yield table.key, rows
+    yield from document.data.items()
+
+
+def _write(out: Path, files: Mapping[str, str]) -> list[Path]:
+    paths = []
+    try:
+        for name, content in files.items():
+            path = out / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with write_atomically(path) as file:
+                file.write(content.encode())
+            paths.append(path)
+    except OSError as error:
+        raise InputError(f"{out}: cannot write the report: {error}; give another folder with --out") from error
+    return paths

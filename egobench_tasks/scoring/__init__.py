@@ -1,0 +1,1 @@
+"""A text becomes scores: parsing, arithmetic, chance, intervals; imports the standard library alone."""

@@ -1,0 +1,244 @@
+import io
+import re
+
+import pytest
+from PIL import Image
+
+from egobench_tasks.errors import EgobenchError
+from egobench_tasks.hosts.lighteval.messages import message_parts
+from egobench_tasks.runs.journal import Journal, journal_root
+from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
+
+
+def journalled():
+    return [answer for folder in journal_root().iterdir() for answer in Journal(folder).answers().values()]
+
+
+@pytest.fixture
+def count_generations(monkeypatch):
+    """How many questions the model was made to answer."""
+    from transformers import LlavaForConditionalGeneration
+
+    counted = []
+    stock = LlavaForConditionalGeneration.generate
+
+    def generate(self, **inputs):
+        counted.extend(inputs["input_ids"])
+        return stock(self, **inputs)
+
+    monkeypatch.setattr(LlavaForConditionalGeneration, "generate", generate)
+    return counted
+
+
+def test_the_prompt_interleaves_labels_and_frames(vlm, docs_of):
+    model = vlm()
+    doc = next(doc for doc in docs_of("multi") if doc.specific["n_clips"] > 1)
+    batch = model._collate([doc])
+    parts = message_parts(doc)
+    runs = re.findall(r"\n(\w+)\n((?:<image>)+)", batch.texts[0])
+    labels = [part.strip() for part in parts[1:] if isinstance(part, str)]
+    frames = [request.spec.count for request in doc.images.requests]
+    assert [label for label, _ in runs] == labels
+    assert [images.count("<image>") for _, images in runs] == frames
+    assert sum(frames) == 64
+    assert parts[0] in batch.texts[0]
+    n_images = sum(isinstance(part, Image.Image) for part in parts)
+    assert batch.inputs["pixel_values"].shape[0] == n_images == 64
+
+
+def test_the_chat_templates_first_token_is_not_doubled(vlm, docs_of):
+    model = vlm()
+    ids = model._collate(docs_of("single")[:1]).inputs["input_ids"][0].tolist()
+    assert ids.count(model.tokenizer.bos_token_id) == 1
+
+
+def test_images_are_the_stores_jpegs(docs_of):
+    doc = docs_of("multi")[0]
+    shown = [part for part in message_parts(doc) if isinstance(part, Image.Image)]
+    jpegs = [jpeg for clip in doc.images.clips() for jpeg in clip.jpegs]
+    assert [image.tobytes() for image in shown] == [
+        Image.open(io.BytesIO(jpeg)).convert("RGB").tobytes() for jpeg in jpegs
+    ]
+
+
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_responses_come_in_the_documents_order_with_text_lists(vlm, docs_of, batch_size):
+    docs = docs_of("multi")
+    responses = vlm(batch_size=batch_size).greedy_until(docs)
+    assert [response.input for response in responses] == [doc.query for doc in docs]
+    assert all(isinstance(response.text, list) and len(response.text) == 1 for response in responses)
+
+
+def test_hitting_the_limit_is_length_and_ending_by_oneself_is_stop(vlm, docs_of):
+    doc = docs_of("single")[0]
+    model = vlm(generation_size=1)
+    model._stop_ids = [model.tokenizer.pad_token_id]
+    (short,) = model.greedy_until([doc])
+    assert short.finish_reason == LENGTH_STOP
+    model = vlm(generation_size=2)
+    model._stop_ids = list(range(len(model.tokenizer)))
+    (stopped,) = model.greedy_until([doc])
+    assert stopped.finish_reason == NORMAL_STOP
+
+
+def never_stops(model):
+    """The model, generating to its budget whatever it says."""
+    model._stop_ids = [model.tokenizer.pad_token_id]
+    return model
+
+
+def attempts_of(doc):
+    """(budget, new tokens) of the document's attempts in the journal, in the order they were made."""
+    answers = [answer for answer in journalled() if answer.question_id == doc.specific["question_id"]]
+    return [(answer.budget_tokens, answer.n_new_tokens) for answer in answers]
+
+
+@pytest.fixture
+def small_cap(monkeypatch):
+    """Budgets grow to 20 tokens at most."""
+    import dataclasses
+
+    from egobench_tasks.hosts.lighteval import vlm
+
+    monkeypatch.setattr(vlm, "EGOGEARS", dataclasses.replace(vlm.EGOGEARS, max_new_tokens_cap=20))
+
+
+def test_a_truncated_answer_is_asked_for_again_with_twice_the_budget_up_to_the_cap(vlm, docs_of, small_cap):
+    docs = docs_of("single")[:3]
+    for doc, generation_size in zip(docs, (6, 6, 10), strict=True):
+        doc.generation_size = generation_size
+    responses = never_stops(vlm(generation_size=None, batch_size=2)).greedy_until(docs)
+    assert attempts_of(docs[0]) == attempts_of(docs[1]) == [(6, 6), (12, 12), (20, 20)]
+    assert attempts_of(docs[2]) == [(10, 10), (20, 20)]
+    by_budget = {(answer.question_id, answer.budget_tokens): answer for answer in journalled()}
+    for doc, response in zip(docs, responses, strict=True):
+        last = by_budget[doc.specific["question_id"], 20]
+        assert (response.text, response.finish_reason) == ([last.text], LENGTH_STOP)
+
+
+def test_an_answer_that_ends_by_itself_is_not_asked_for_again(vlm, docs_of, small_cap, count_generations):
+    doc = docs_of("single")[0]
+    doc.generation_size = 6
+    model = vlm(generation_size=None)
+    model._stop_ids = list(range(len(model.tokenizer)))
+    (response,) = model.greedy_until([doc])
+    assert (response.finish_reason, len(count_generations)) == (NORMAL_STOP, 1)
+
+
+@pytest.mark.parametrize(
+    "fixed", [{"generation_size": 6}, {"generation_size": None, "generation_parameters": {"max_new_tokens": 6}}]
+)
+def test_a_budget_that_the_user_set_does_not_grow(vlm, docs_of, small_cap, fixed):
+    doc = docs_of("single")[0]
+    never_stops(vlm(**fixed)).greedy_until([doc])
+    assert attempts_of(doc) == [(6, 6)]
+
+
+def test_a_run_killed_between_two_attempts_makes_the_next_one_only(vlm, docs_of, small_cap, count_generations):
+    doc = docs_of("single")[0]
+    doc.generation_size = 6
+    never_stops(vlm(generation_size=None)).greedy_until([doc])
+    (folder,) = journal_root().iterdir()
+    (file,) = folder.glob("*.jsonl")
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:-1]))
+    count_generations.clear()
+    never_stops(vlm(generation_size=None)).greedy_until([doc])
+    assert (len(lines), len(count_generations)) == (3, 1)
+    assert sorted(attempts_of(doc)) == [(6, 6), (12, 12), (20, 20)]
+
+
+def test_attempts_end_where_the_context_does(vlm, docs_of, small_cap):
+    doc = docs_of("single")[0]
+    doc.generation_size = 6
+    model = never_stops(vlm(generation_size=None))
+    model._max_length = model._collate([doc]).inputs["input_ids"].shape[1] + 9
+    model.greedy_until([doc])
+    assert attempts_of(doc) == [(6, 6), (12, 9)]
+
+
+def test_every_token_that_the_model_ends_turns_with_is_a_stop(vlm):
+    model = vlm()
+    assert set(model._stop_ids) == {model.eos_token_id, model.tokenizer.convert_tokens_to_ids("Ġ")}
+
+
+def test_what_was_answered_is_not_generated_again(vlm, docs_of, count_generations):
+    docs = docs_of("single")
+    first = vlm().greedy_until(docs[:2])
+    assert len(count_generations) == 2
+    again = vlm().greedy_until(docs)
+    assert len(count_generations) == len(docs)
+    assert [response.text for response in again[:2]] == [response.text for response in first]
+
+
+@pytest.mark.parametrize("change", [{"generation_size": 9}, {"system_prompt": "Answer."}, {"dtype": "bfloat16"}])
+def test_answers_under_other_settings_are_not_reused(vlm, docs_of, count_generations, change):
+    docs = docs_of("single")[:1]
+    vlm().greedy_until(docs)
+    vlm(**change).greedy_until(docs)
+    assert len(count_generations) == 2
+
+
+def test_answers_of_overwritten_weights_are_not_reused(vlm, docs_of, count_generations, tmp_path):
+    from dataset_scripts.sample.tiny_vlm import write_tiny_llava
+
+    docs = docs_of("single")[:1]
+    folder = write_tiny_llava(tmp_path / "model", seed=1)
+    vlm(model_name=str(folder)).greedy_until(docs)
+    write_tiny_llava(folder, seed=2)
+    vlm(model_name=str(folder)).greedy_until(docs)
+    assert len(count_generations) == 2
+
+
+def test_batch_size_is_no_part_of_the_answers_key(vlm, docs_of, count_generations):
+    docs = docs_of("single")[:2]
+    vlm(batch_size=2).greedy_until(docs)
+    vlm(batch_size=1).greedy_until(docs)
+    assert len(count_generations) == 2
+
+
+def test_a_prompt_longer_than_the_context_is_refused_with_both_numbers(vlm, docs_of):
+    with pytest.raises(EgobenchError, match=r"the prompt has \d{3,} tokens, the model's context 300\b"):
+        vlm(max_length=300).greedy_until(docs_of("single")[:1])
+    assert not journal_root().exists()
+
+
+def test_generation_never_runs_past_the_context(vlm, docs_of):
+    doc = docs_of("single")[0]
+    model = vlm(generation_size=500)
+    model._stop_ids = [model.tokenizer.pad_token_id]
+    n_prompt = model._collate([doc]).inputs["input_ids"].shape[1]
+    model._max_length = n_prompt + 3
+    (response,) = model.greedy_until([doc])
+    assert response.finish_reason == LENGTH_STOP
+    assert journalled()[0].n_new_tokens == 3
+
+
+def test_a_clip_that_does_not_decode_leaves_its_question_unanswered_and_the_run_alive(
+    vlm, docs_of, tmp_path, monkeypatch, caplog
+):
+    import dataclasses
+
+    from egobench_tasks.frames.lazy import FrameList
+
+    broken = tmp_path / "broken.mp4"
+    broken.write_bytes(b"not a video")
+    docs = docs_of("single")[:3]
+    request = dataclasses.replace(docs[1].images.requests[0], path=str(broken), sha256="0" * 64)
+    docs[1].images = FrameList((request,))
+    responses = vlm(batch_size=3).greedy_until(docs)
+    assert [response.finish_reason == "clip_unreadable" for response in responses] == [False, True, False]
+    assert docs[1].specific["question_id"] in caplog.text
+    assert len(journalled()) == 2  # it is asked again once the clip is mended
+
+
+def test_documents_of_other_tasks_go_to_the_stock_class(vlm, docs_of, monkeypatch):
+    from lighteval.models.transformers.vlm_transformers_model import VLMTransformersModel
+    from lighteval.tasks.requests import Doc
+
+    other = Doc(query="q", choices=[], gold_index=0, images=[Image.new("RGB", (8, 8))], task_name="other|0")
+    ours = docs_of("single")[0]
+    monkeypatch.setattr(VLMTransformersModel, "greedy_until", lambda self, docs: [("stock", doc) for doc in docs])
+    responses = vlm().greedy_until([other, ours, other])
+    assert responses[0] == responses[2] == ("stock", other)
+    assert responses[1].input == ours.query

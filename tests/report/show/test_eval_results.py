@@ -1,0 +1,136 @@
+"""`.eval_results` files: whole runs only, in the Hub's form, with the commit of the data."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from huggingface_hub.hf_api import parse_eval_result_entries
+
+from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
+from egobench_tasks.errors import InputError
+from egobench_tasks.hosts.lighteval.docs import category_slug
+from egobench_tasks.report.show.eval_results import eval_results
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+DATE = "2026-11-30T05-15-00.123456"
+CATEGORIES = [f"egotempo:{category_slug(category)}" for category in EGOTEMPO.category_codes]
+JUDGE = {"metric_name": "judge_accuracy", "sample_level_fn": "verdicts of a-judge, prompt p1"}
+
+
+def write_run(folder, scores, n_rows, *, repo="org/data", revision=COMMIT, date=DATE, model="org/model"):
+    """Write a run as lighteval does: ``scores`` and ``n_rows`` by task."""
+    config = {
+        "hf_repo": repo,
+        "hf_revision": revision,
+        "prompt_function": "name(prompt p, frames f, dataset d)",
+        "metrics": [JUDGE],
+    }
+    results = folder / "results" / model
+    details = folder / "details" / model / date
+    for path in (results, details):
+        path.mkdir(parents=True, exist_ok=True)
+    saved = {
+        "results": {f"{task}|0": values for task, values in scores.items()} | {"all": {}},
+        "config_tasks": {f"{task}|0": config for task in scores},
+    }
+    (results / f"results_{date}.json").write_text(json.dumps(saved))
+    for task, count in n_rows.items():
+        pq.write_table(pa.table({"doc": [0] * count}), details / f"details_{task}|0_{date}.parquet")
+    return folder
+
+
+def gears_run(folder, exact=0.25, **options):
+    scores = {f"egogears:{config}": {"exact_set": exact} for config in EGOGEARS.rows}
+    return write_run(folder, scores, {f"egogears:{name}": n for name, n in EGOGEARS.rows.items()}, **options)
+
+
+def tempo_run(folder, judged=1.0, categories=CATEGORIES, **options):
+    scores = {name: {"judge_accuracy": 0.1 * place, "judged": judged} for place, name in enumerate(categories)}
+    return write_run(folder, scores, dict.fromkeys(categories, 50), **options)
+
+
+def entries_of(text):
+    return parse_eval_result_entries(yaml.safe_load(text))
+
+
+def test_egogears_has_an_entry_a_config(tmp_path):
+    files = eval_results(gears_run(tmp_path))
+    assert list(files) == [".eval_results/egogears.yaml"]
+    entries = entries_of(files[".eval_results/egogears.yaml"])
+    assert [(one.dataset_id, one.task_id, one.value) for one in entries] == [
+        ("org/data", "single", 25.0),
+        ("org/data", "multi", 25.0),
+    ]
+    assert {(one.dataset_revision, one.date) for one in entries} == {(COMMIT, "2026-11-30")}
+    assert all("prompt p, frames f, dataset d" in one.notes and one.source_name for one in entries)
+
+
+def test_egotempo_is_the_mean_over_the_categories(tmp_path):
+    (entry,) = entries_of(eval_results(tempo_run(tmp_path))[".eval_results/egotempo.yaml"])
+    assert (entry.task_id, entry.value) == ("egotempo", 45.0)
+    assert "a-judge" in entry.notes
+
+
+def test_task_ids_are_those_of_the_registration(tmp_path, sample_folder):
+    registered = yaml.safe_load((sample_folder / "egogears" / "eval.yaml").read_text())
+    entries = entries_of(eval_results(gears_run(tmp_path))[".eval_results/egogears.yaml"])
+    assert {one.task_id for one in entries} == {task["id"] for task in registered["tasks"]}
+
+
+def test_the_latest_results_count(tmp_path):
+    gears_run(tmp_path, exact=0.5, date="2026-11-29T05-15-00.123456")
+    gears_run(tmp_path, exact=0.25)
+    assert "25.0" in eval_results(tmp_path)[".eval_results/egogears.yaml"]
+
+
+def test_a_run_over_a_folder_needs_the_datasets_id_and_has_no_revision(tmp_path):
+    run = gears_run(tmp_path, repo="/data/egogears", revision=None)
+    with pytest.raises(InputError, match="name the benchmark's dataset id"):
+        eval_results(run)
+    (entry, _) = entries_of(eval_results(run, dataset_id="org/gears")[".eval_results/egogears.yaml"])
+    assert (entry.dataset_id, entry.dataset_revision) == ("org/gears", None)
+
+
+def test_a_part_of_a_split_is_refused(tmp_path):
+    run = write_run(tmp_path, {"egogears:single": {"exact_set": 1.0}}, {"egogears:single": 142})
+    with pytest.raises(InputError, match="asked 142 of 567 questions"):
+        eval_results(run)
+
+
+def test_a_run_without_details_is_refused(tmp_path):
+    run = write_run(tmp_path, {"egogears:single": {"exact_set": 1.0}}, {})
+    with pytest.raises(InputError, match="--save-details"):
+        eval_results(run)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"judged": 0.98}, "without a verdict"), ({"categories": CATEGORIES[:9]}, "9 of 10 categories")],
+)
+def test_an_incomplete_egotempo_is_refused(tmp_path, options, message):
+    with pytest.raises(InputError, match=message):
+        eval_results(tempo_run(tmp_path, **options))
+
+
+def test_several_models_are_refused(tmp_path):
+    gears_run(tmp_path)
+    gears_run(tmp_path, model="org/other")
+    with pytest.raises(InputError, match="several models"):
+        eval_results(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"results": {}}', '{"results": {}, "config_tasks": []}'])
+def test_results_that_cannot_be_read(tmp_path, text):
+    (path,) = gears_run(tmp_path).rglob("results_*.json")
+    path.write_text(text)
+    with pytest.raises(InputError, match="cannot be read as lighteval's results"):
+        eval_results(tmp_path)
+
+
+def test_no_results_and_no_results_of_ours(tmp_path):
+    with pytest.raises(InputError, match="holds no results; give the folder"):
+        eval_results(tmp_path)
+    with pytest.raises(InputError, match="default setting"):
+        eval_results(write_run(tmp_path, {"egotempo_f8:counting_actions": {}}, {}))

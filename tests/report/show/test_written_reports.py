@@ -1,0 +1,283 @@
+"""The files of a report: one page that sorts in a browser, Markdown, CSV, JSON; and the comparison in a terminal."""
+
+import io
+import json
+import time
+
+import pandas as pd
+import pytest
+from planted import Said, multi_row, plant, reply_shown, right, said_by, single_row, wrong
+from rich.console import Console
+
+from egobench_tasks.errors import InputError
+from egobench_tasks.report.analyse.tables import Column, Kind, cells, show, table
+from egobench_tasks.report.read.choice_results import score_runs
+from egobench_tasks.report.read.runs import find_runs
+from egobench_tasks.report.show.compare import compare_runs
+from egobench_tasks.report.show.markdown import render_markdown
+from egobench_tasks.report.show.page import render_page
+from egobench_tasks.report.show.write import Format, build_document, write_report
+
+NASTY = "evil_<script>alert(1)</script>|*name*"
+
+
+def speaks(modulus, truncated=0):
+    def speak(row):
+        number = int(row["question_id"][1:])
+        if truncated and number % truncated == 0:
+            return Said("<think>", "length")
+        return wrong(row) if number % modulus == 0 else right(row)
+
+    return speak
+
+
+@pytest.fixture(scope="module")
+def paths(planted, writer, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    models = {
+        "Qwen3-VL-8B-Instruct": speaks(2),
+        "Qwen3-VL-8B-Thinking": speaks(3, truncated=10),
+        "always-B": lambda row: reply_shown("B"),
+        "half": lambda row: None if int(row["question_id"][1:]) % 2 else right(row),
+    }
+    return [writer.write(folder / name, name, said_by(planted, speak)) for name, speak in models.items()]
+
+
+@pytest.fixture(scope="module")
+def found(planted):
+    return lambda benchmark: planted.location
+
+
+@pytest.fixture(scope="module")
+def report(paths, found, tmp_path_factory):
+    out = tmp_path_factory.mktemp("report") / "out"
+    write_report(paths, out, find_dataset=found)
+    return out
+
+
+@pytest.fixture(scope="module")
+def document(paths, found):
+    return build_document(paths, found)
+
+
+def test_all_forms_are_written_and_named(paths, found, report, tmp_path):
+    assert {"report.html", "report.md", "report.json", "csv", "figures"} == {path.name for path in report.iterdir()}
+    written = write_report(paths[:1], tmp_path / "one", [Format.JSON], found)
+    assert written == [tmp_path / "one" / "report.json"]
+    assert [path.name for path in (tmp_path / "one").iterdir()] == ["report.json"]
+
+
+def test_the_same_runs_give_the_same_bytes(paths, found, report, tmp_path):
+    write_report(paths, tmp_path / "again", find_dataset=found)
+    for path in sorted(report.rglob("*")):
+        if path.is_file():
+            assert (tmp_path / "again" / path.relative_to(report)).read_bytes() == path.read_bytes(), path
+
+
+def test_bad_input_writes_nothing(planted, found, tmp_path):
+    with pytest.raises(InputError):
+        write_report([tmp_path], tmp_path / "out", find_dataset=found)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_named(paths, found, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(InputError, match="cannot write the report"):
+        write_report(paths[:1], tmp_path / "file", [Format.JSON], found)
+
+
+def test_csv_holds_every_table_and_every_outcome(document, report, planted):
+    names = {path.stem for path in (report / "csv").iterdir()}
+    assert names == {table.key for table in document.tables} | {"outcomes", "breakdowns"}
+    outcomes = pd.read_csv(report / "csv/outcomes.csv")
+    assert len(outcomes) == 4 * 140
+    overall = pd.read_csv(report / "csv/overall.csv")
+    mine = outcomes[(outcomes["run"] == "always-B") & (outcomes["config"] == "multi")]["exact_set"].mean()
+    row = overall[(overall["run"] == "always-B") & (overall["config"] == "multi")].iloc[0]
+    assert row["exact_set"] == mine  # all digits
+
+
+def test_json_is_json_and_says_the_same(document, report):
+    content = json.loads((report / "report.json").read_text(), parse_constant=lambda name: pytest.fail(name))
+    assert content["schema"] == 1
+    assert set(content["tables"]) == {table.key for table in document.tables}
+    assert len(content["tables"]["overall"]["rows"]) == 2 * 4 + 9
+    assert any("half (partial)" in notice for notice in content["notices"])
+
+
+def test_markdown_has_tables_of_even_width_and_figures_that_exist(report):
+    text = (report / "report.md").read_text()
+    assert text.startswith("# EgoGears report\n")
+    for line in text.splitlines():
+        if line.startswith("!["):
+            assert (report / line.rsplit("(", 1)[1].rstrip(")")).is_file()
+    blocks = [block for block in text.split("\n\n") if block.startswith("| ")]
+    assert len(blocks) > 15
+    for block in blocks:
+        assert len({line.replace(r"\|", "").count("|") for line in block.splitlines()}) == 1
+
+
+def test_names_cannot_pose_as_markup(planted, writer, tmp_path, found):
+    path = writer.write(tmp_path / "run", NASTY.replace("/", "-"), {"multi": said_by(planted, right)["multi"]})
+    document = build_document([path], found)
+    page = render_page(document)
+    assert "<script>alert" not in page and "&lt;script&gt;alert" in page
+    markdown = render_markdown(document)
+    assert r"\<script\>" in markdown and "evil_" not in markdown
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "decimals", "shown"),
+    [
+        (0.38399, Kind.PERCENT, 2, "38.40"),
+        (-0.0549, Kind.PERCENT, 1, "−5.5"),
+        (-0.0001, Kind.POINTS, 1, "0.0"),
+        (0.123, Kind.POINTS, 1, "+12.3"),
+        (1487, Kind.COUNT, 1, "1,487"),
+        (0.0004, Kind.P_VALUE, 1, "<0.001"),
+        (1.0, Kind.P_VALUE, 1, "1.000"),
+        (float("nan"), Kind.PERCENT, 1, "–"),
+        (None, Kind.TEXT, 1, "–"),
+        (2.5, Kind.RATIO, 2, "2.50"),
+    ],
+)
+def test_values_as_shown(value, kind, decimals, shown):
+    assert show(value, kind, decimals) == shown
+
+
+def test_a_cell_has_its_interval_and_a_number_to_sort_by():
+    column = Column("rate", "Rate", Kind.PERCENT, low="low", high="high")
+    ((cell,),) = cells(table("key", "Title", "", [column], [{"rate": 0.5, "low": 0.4, "high": 0.6}]))
+    assert (cell.text, cell.interval, cell.number) == ("50.0", "40.0 to 60.0", 0.5)
+
+
+@pytest.fixture(scope="module")
+def browser(start_chromium):
+    with start_chromium() as driver:
+        yield driver
+
+
+def open_at(browser, report, width):
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get((report / "report.html").as_uri())
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_opens_without_errors_and_nothing_overflows(browser, report, width):
+    open_at(browser, report, width)
+    assert browser.title == "EgoGears report"
+    assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+    assert browser.execute_script("return innerWidth") == width
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    beyond = """
+        return [...document.querySelectorAll("body *")].filter((element) => {
+            if (element.closest(".scroll, nav") && !element.matches(".scroll, nav")) return false;
+            const box = element.getBoundingClientRect();
+            return box.right > innerWidth + 1 || box.left < -1;
+        }).map((element) => element.outerHTML.slice(0, 80))"""
+    assert browser.execute_script(beyond) == []
+    loaded = "return [...document.images].every((image) => image.complete && image.naturalWidth > 0 && image.alt)"
+    assert browser.execute_script(loaded)
+
+
+def test_the_page_fetches_nothing(browser, report):
+    open_at(browser, report, 1280)
+    entries = browser.execute_script("return performance.getEntriesByType('resource').map((entry) => entry.name)")
+    assert [name for name in entries if not name.startswith("data:")] == []
+
+
+def column_texts(browser, key, index):
+    script = "return [...document.querySelector(arguments[0]).tBodies[0].rows].map((row) => row.cells[arguments[1]].%s)"
+    numbers = browser.execute_script(script % "dataset.number ?? null", f"#table-{key} table", index)
+    texts = browser.execute_script(script % "textContent.trim()", f"#table-{key} table", index)
+    return [float(number) if number is not None else None for number in numbers], texts
+
+
+def test_tables_sort_by_a_click_and_the_other_way_by_a_second(browser, report):
+    from selenium.webdriver.common.by import By
+
+    open_at(browser, report, 1280)
+    heads = browser.find_elements(By.CSS_SELECTOR, "#table-overall th button")
+    titles = [head.text for head in heads]
+    place = titles.index("Jaccard %")
+    before, _ = column_texts(browser, "overall", place)
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", heads[0])
+    heads[place].click()
+    after, _ = column_texts(browser, "overall", place)
+    known = sorted((value for value in before if value is not None), reverse=True)
+    assert after == known + [None] * before.count(None)  # published rows have no Jaccard: last
+    heads[place].click()
+    assert column_texts(browser, "overall", place)[0] == known[::-1] + [None] * before.count(None)
+    heads[titles.index("Split")].click()
+    _, splits = column_texts(browser, "overall", titles.index("Split"))
+    assert splits == sorted(splits) and len(set(splits)) == 2  # text: upward first
+    sorted_by = browser.find_elements(By.CSS_SELECTOR, "#table-overall th[aria-sort]")
+    assert [head.get_attribute("aria-sort") for head in sorted_by] == ["ascending"]
+
+
+def test_questions_link_into_the_browser(browser, report):
+    open_at(browser, report, 1280)
+    links = browser.execute_script("return [...document.querySelectorAll('td.question a')].map((link) => link.href)")
+    assert links and all("?question=" in link for link in links)
+
+
+def test_two_runs_compare_in_a_terminal(paths, found):
+    console = Console(width=140, record=True, file=io.StringIO())
+    console.print(compare_runs(paths[0], paths[1], found))
+    text = console.export_text()
+    assert "single: 60 questions" in text and "multi: 80 questions" in text
+    # single: wrong before on even numbers; after on multiples of 3 and of 10.
+    before = [number % 2 != 0 for number in range(60)]
+    after = [number % 3 != 0 and number % 10 != 0 for number in range(60)]
+    rescued = sum(two and not one for one, two in zip(before, after, strict=True))
+    destabilised = sum(one and not two for one, two in zip(before, after, strict=True))
+    assert f"rescued {rescued}, destabilised {destabilised}" in text
+    assert "cross_recording" in text
+
+
+def test_comparing_needs_two_runs_with_a_split_in_common(planted, writer, paths, found, tmp_path):
+    single = writer.write(tmp_path / "single", "a", {"single": said_by(planted, right)["single"]})
+    multi = writer.write(tmp_path / "multi", "b", {"multi": said_by(planted, right)["multi"]})
+    with pytest.raises(InputError, match="no split in common"):
+        compare_runs(single, multi, found)
+    writer.write(tmp_path / "single", "c", {"single": said_by(planted, right)["single"]})
+    with pytest.raises(InputError, match="hold 3 runs"):
+        compare_runs(single, multi, found)
+
+
+def test_a_report_of_one_run_on_one_split(planted, writer, found, tmp_path):
+    path = writer.write(tmp_path / "run", "a", {"single": said_by(planted, right)["single"]})
+    document = build_document([path], found)
+    keys = {table.key for table in document.tables}
+    assert "overall" in keys and not keys & {"differences", "single_multi", "drops", "rank_agreement", "by_recordings"}
+    assert render_page(document).count("<table") == len(document.tables)
+
+
+def test_a_run_that_answered_nothing_still_reports(tmp_path, planted, writer, found):
+    path = writer.write(tmp_path / "run", "mute", said_by(planted, lambda row: Said("no idea")))
+    document = build_document([path], found)
+    assert set(next(table for table in document.tables if table.key == "overall").rows["exact_set"][:2]) == {0.0}
+
+
+@pytest.mark.slow
+def test_scoring_is_fast_enough_for_a_whole_leaderboard():
+    """A tenth of the bench's size, and ten times its share of the goal: a slip of an order of magnitude shows."""
+    from planted import memory_run, memory_split
+
+    rows = {
+        "single": [single_row(number, 6, "AC") for number in range(567)],
+        "multi": [multi_row(number, 6, "AC") for number in range(1487)],
+    }
+    splits = {config: memory_split(config, members) for config, members in rows.items()}
+    said = {config: {row["question_id"]: right(row) for row in members} for config, members in rows.items()}
+    started = time.process_time()
+    score_runs([memory_run(f"run-{number}", said) for number in range(3)], splits.__getitem__)
+    assert time.process_time() - started < 3.0
+
+
+def test_find_runs_and_plant_agree_on_an_empty_split(tmp_path):
+    """A dataset without the split that a run answered is an error of the dataset's."""
+    planted = plant(tmp_path / tmp_path.name, {"single": [single_row(0, 4, "A")]})
+    assert find_runs([]).choice == ()
+    assert set(planted.rows) == {"single"}
