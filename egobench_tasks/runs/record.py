@@ -6,10 +6,7 @@ time, which a daylight-saving hour or another time zone turns back; which of two
 (`in_order`).
 """
 
-import dataclasses
 import json
-import types
-import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -18,6 +15,7 @@ from typing import Any
 
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import write_atomically
+from egobench_tasks.runs.values import from_json
 
 RECORD_NAME = "run.json"
 RECORDS_FOLDER = "runs"
@@ -100,6 +98,19 @@ class Counts:
     asked_again: int = 0
     prompt_tokens: int | None = None
     new_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a host has done so far: its counts, and the seconds that asking took in all."""
+
+    counts: Counts
+    seconds: float
+
+    @property
+    def seconds_a_question(self) -> float | None:
+        """Over the questions asked now; None where none was."""
+        return round(self.seconds / self.counts.asked, 3) if self.counts.asked else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +233,7 @@ def without_times(record: RunRecord) -> RunRecord:
 
 def _read(path: Path) -> RunRecord:
     try:
-        record = _built(RunRecord, json.loads(path.read_text(encoding="utf-8")))
+        record = from_json(RunRecord, json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"{path}: cannot be read as a run's record ({type(error).__name__}: {error}); move it away, or read it "
@@ -230,25 +241,3 @@ def _read(path: Path) -> RunRecord:
         ) from error
     assert isinstance(record, RunRecord)
     return record
-
-
-def _built(kind: Any, value: Any) -> Any:
-    """A JSON value as the type that a field of the records declares. Raises ``TypeError``, ``KeyError`` otherwise."""
-    if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        known = {item.name: value[item.name] for item in dataclasses.fields(kind) if item.name in value}
-        return kind(**{name: _built(hints[name], inner) for name, inner in known.items()})  # type: ignore[operator]
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin is types.UnionType:
-        return None if value is None else _built(arguments[0], value)
-    if origin is tuple:
-        return tuple(_built(arguments[0], inner) for inner in _checked(value, list))
-    if origin is Mapping:
-        return dict(_checked(value, dict))
-    return float(value) if kind is float and type(value) is int else _checked(value, kind)
-
-
-def _checked(value: Any, kind: type) -> Any:
-    if not isinstance(value, kind):
-        raise TypeError(f"{value!r} is no {kind.__name__}")
-    return value
