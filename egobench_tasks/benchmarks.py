@@ -13,6 +13,8 @@ class Benchmark:
 
     ``hub_id`` and ``revision`` name the published dataset repository. Both stay None until a
     maintainer has published it: an unpinned dataset would let two papers score different questions.
+    ``canary`` is a GUID that stands beside the questions wherever they are published, and nowhere else: a text or a
+    model that knows it has seen them.
     """
 
     name: str
@@ -20,6 +22,7 @@ class Benchmark:
     paper: str
     annotation_licence: str
     data_variable: str
+    canary: str
     hub_id: str | None = None
     revision: str | None = None
 
@@ -61,6 +64,7 @@ EGOGEARS = EgoGears(
     paper="arXiv:2609.37938",
     annotation_licence="mit",
     data_variable="EGOGEARS_DATA",
+    canary="cb7796ec-3797-4c26-9924-7ea2e0fae82e",
 )
 
 
@@ -99,4 +103,5 @@ EGOTEMPO = EgoTempo(
     paper="arXiv:2503.13646",
     annotation_licence="cc-by-4.0",
     data_variable="EGOTEMPO_DATA",
+    canary="84dd8c89-eb8d-4989-9a48-040113dc00a1",
 )

@@ -4,7 +4,8 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -42,15 +43,22 @@ def this_package() -> Package:
     return Package(version=__version__, commit=_installed_commit(), modified=False)
 
 
-def this_machine(gpus: Iterable[str] = ()) -> Machine:
-    """Return this machine; ``gpus`` are for the caller to know, who has torch."""
+def this_machine(gpus: Iterable[str] = (), n_processes: int = 1) -> Machine:
+    """Return this machine; ``gpus`` and ``n_processes`` are for the caller to know, who has torch."""
     return Machine(
         host=platform.node(),
         system=platform.platform(),
         python=platform.python_version(),
         n_cpus=os.cpu_count() or 1,
         gpus=tuple(gpus),
+        n_processes=n_processes,
     )
+
+
+def this_command(arguments: Sequence[str] = sys.argv) -> tuple[str, ...]:
+    """Return the command line that this process is, a program by its name alone."""
+    program = Path(arguments[0]).name
+    return ("egobench" if program == "cli.py" else program, *arguments[1:])
 
 
 def our_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:

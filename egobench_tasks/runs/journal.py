@@ -84,6 +84,11 @@ def journal_root() -> Path:
     return Path(named) if named else cache_dir() / "journal"
 
 
+def is_fresh(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether this run is to ask everything anew (``--fresh``)."""
+    return bool(environ.get(FRESH_VARIABLE))
+
+
 def next_generation(identity: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> int:
     """Return the generation of answers that a run belongs to: the newest that one model has, 0 at first.
 
@@ -93,7 +98,7 @@ def next_generation(identity: Mapping[str, Any], environ: Mapping[str, str] = os
     digest = answer_key(**identity)
     kept = [path.name.rpartition("-")[2] for path in journal_root().glob(f"{digest}-*")]
     newest = max((int(number) for number in kept if number.isdecimal()), default=0)
-    begins = bool(environ.get(FRESH_VARIABLE)) and journal_folder(identity, newest).is_dir()
+    begins = is_fresh(environ) and journal_folder(identity, newest).is_dir()
     return newest + 1 if begins else newest
 
 

@@ -2,11 +2,11 @@
 
 A name says little: a server of the same name may hold other weights. Served models are not deterministic to the bit,
 even at temperature 0: batches add floats in another order, and a choice between two near-equal tokens falls the other
-way. So one difference says nothing, and most of several do. The rule: of up to `N_ASKED` kept questions more than a
-third come back otherwise: another model. With eight questions three must differ. Where one answer in twenty flips by
-itself that happens in 0.6 % of the checks (one in ten: 3.8 %); two models that agree on half of the questions are told
-apart in 86 %. Where a model samples (temperature above 0) the answers themselves vary, and more than two thirds must
-differ.
+way. So one difference says nothing, and several of a few do. The rule: where more than a third of the questions come
+back otherwise, and at least two of two or more, it is another model. Of eight, three must differ: where one answer in
+twenty flips by itself that happens in 0.6 % of the checks (one in ten: 3.8 %), and two models that agree on half of the
+questions are told apart in 86 %. Where a model samples (temperature above 0) its own answers vary, and more than two
+thirds must differ.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 
 Kept = TypeVar("Kept")
 
-N_ASKED = 8
+_N_ASKED, _N_ASKED_IN_ALL = 8, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,19 @@ class Recheck(Generic[Kept]):
     @property
     def another_kind(self) -> bool:
         """Whether these are another model's answers (see the module)."""
-        n_allowed = len(self.comparisons) * (2 if self.sampled else 1)
-        return 3 * len(self.different) > n_allowed
+        n_asked, n_different = len(self.comparisons), len(self.different)
+        return 3 * n_different > n_asked * (2 if self.sampled else 1) and n_different >= min(2, n_asked)
 
 
-def choose(kept: Mapping[str, Sequence[Kept]], key: Callable[[Kept], str], count: int = N_ASKED) -> list[Kept]:
-    """Return up to ``count`` kept items to ask again: of each group in turn, in an order that only their keys decide.
+def n_each(n_servers: int) -> int:
+    """How many of each server's answers to ask again, where those of so many are in doubt: eight, two at least."""
+    return max(2, min(_N_ASKED, _N_ASKED_IN_ALL // n_servers))
 
-    ``kept``: items by the session that kept them. Every session is asked for where there are no more than ``count``.
+
+def choose(kept: Mapping[str, Sequence[Kept]], key: Callable[[Kept], str], count: int) -> list[Kept]:
+    """Return up to ``count`` kept items to ask again: of each session in turn, in an order that only their keys decide.
+
+    ``kept``: items by the session that kept them.
     """
 
     def place(item: Kept) -> str:

@@ -33,13 +33,14 @@ class Package:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """Where a run ran. ``gpus`` by their names, as torch calls them."""
+    """Where a run ran. ``gpus`` by their names, as torch calls them; ``n_processes`` shared the questions out."""
 
     host: str
     system: str
     python: str
     n_cpus: int
     gpus: tuple[str, ...] = ()
+    n_processes: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +65,7 @@ class AskedTask:
 
     ``inputs``: wording and frames in words (see `hosts.lighteval.docs.RowPrompt`). ``dataset`` is a folder or a Hub id,
     ``revision`` the commit of the latter, ``fingerprint`` that of `data.fingerprint`. ``n_questions`` were asked of
-    ``n_rows`` that the dataset has; ``n_published`` has the published split.
+    ``n_rows`` that the dataset has; ``n_published`` has the published split; ``whole``: whether all three are equal.
     """
 
     name: str
@@ -75,12 +76,8 @@ class AskedTask:
     n_questions: int
     n_rows: int
     n_published: int
+    whole: bool
     max_new_tokens: int
-
-    @property
-    def whole(self) -> bool:
-        """Whether every question of the published split was asked."""
-        return self.n_questions == self.n_rows == self.n_published
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

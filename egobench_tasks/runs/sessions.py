@@ -3,13 +3,14 @@
 import json
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from egobench_tasks.files import write_atomically
 from egobench_tasks.runs.record import Answerer, utc_now
 from egobench_tasks.runs.values import from_json
+from egobench_tasks.servers import ServedModel
 
 SUFFIX = ".session.json"
 """Of a session's file, beside the ``.jsonl`` of its answers and of the same name."""
@@ -19,21 +20,22 @@ SUFFIX = ".session.json"
 class Place:
     """Where and when a served model was asked, as far as it can be told from outside.
 
-    ``address`` is the API's root; ``server_id``, ``root`` and ``parent`` are what ``GET /v1/models`` says of the model,
-    ``created`` its time in seconds where that does not change with every look; None where the server does not say.
-    ``day``: the UTC date on which the process began.
+    ``address`` is the API's root, ``served`` what the server says of the model. Its ``created_s`` is None where it is
+    the time of the look, as with vLLM and SGLang, and no start. ``day``: the UTC date on which the process began.
     """
 
     address: str
     day: str
-    server_id: str | None = None
-    root: str | None = None
-    parent: str | None = None
-    created: int | None = None
+    served: ServedModel = field(default_factory=ServedModel)
+
+    @property
+    def server(self) -> "Place":
+        """The same on any day."""
+        return replace(self, day="")
 
     def __str__(self) -> str:
-        root = f" (root {self.root})" if self.root else ""
-        return f"{self.address}{root}"
+        said = [f"{name} {value}" for name in ("root", "parent") if (value := getattr(self.served, name))]
+        return f"{self.address} ({', '.join(said)})" if said else self.address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ TASK = AskedTask(
     n_questions=8,
     n_rows=8,
     n_published=1487,
+    whole=False,
     max_new_tokens=2048,
 )
 RECORD = RunRecord(
@@ -57,7 +58,7 @@ def test_a_record_reads_back_as_it_was_written(tmp_path):
     begun = begin(tmp_path, RECORD)
     assert begun == replace(RECORD, number=1)
     assert read_records(tmp_path) == [begun]
-    assert not begun.complete and not TASK.whole
+    assert not begun.complete
     assert json.loads((tmp_path / "runs/0001/run.json").read_text())["times"] == {
         "started_utc": "2026-10-25T00:30:00Z", "ended_utc": None, "results_date": None, "seconds_a_question": None,
     }  # fmt: skip
