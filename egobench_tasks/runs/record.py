@@ -164,7 +164,7 @@ def read_records(folder: Path) -> list[RunRecord]:
     Raises ``InputError`` for a record that cannot be read.
     """
     paths = sorted((folder / RECORDS_FOLDER).glob(f"*/{RECORD_NAME}"))
-    return sorted((_read(path) for path in paths), key=lambda record: record.number)
+    return sorted((read_record(path) for path in paths), key=lambda record: record.number)
 
 
 def record_of(folder: Path, results_date: str) -> RunRecord | None:
@@ -228,7 +228,8 @@ def without_times(record: RunRecord) -> RunRecord:
     return replace(record, times=Times(started_utc=""))
 
 
-def _read(path: Path) -> RunRecord:
+def read_record(path: Path) -> RunRecord:
+    """Return the record in one ``run.json``. Raises ``InputError`` where it cannot be read as one."""
     try:
         record = from_json(RunRecord, json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
