@@ -6,6 +6,7 @@ One scoring path: what a run saved beside its texts is checked against this, nev
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from enum import IntEnum
 
 import pandas as pd
 
@@ -24,12 +25,22 @@ _COPIED = ("question_id", "state", "predicted", "shown_letters", "shown_gold", "
 METRICS = tuple(field.name for field in fields(ChoiceScore))
 
 
+class Compared(IntEnum):
+    """How much of a question a run kept, to be compared with the dataset's: each level holds those before it."""
+
+    NOTHING = 0
+    LETTERS = 1  # which are right, and how many there are
+    OPTIONS = 2  # the options' texts
+    WORDS = 3  # the question's words
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What one run did on one question.
 
     ``predicted`` holds original letters; ``shown_*`` hold letters as the model saw them. Empty
     where there is no answer. ``agrees`` is False where the scores the run saved differ from these.
+    ``compared``: how much of the question was found to be the dataset's.
     """
 
     question_id: str
@@ -40,6 +51,7 @@ class Outcome:
     shown_gold: str
     shown_predicted: str
     agrees: bool
+    compared: Compared = Compared.NOTHING
 
 
 def score_task(task: TaskRun, split: Split) -> list[Outcome]:
@@ -96,6 +108,7 @@ def _outcome(question: ChoiceQuestion, response: Response) -> Outcome:
         shown_gold=_shown_gold(question, shown_to_original),
         shown_predicted="".join(sorted(parsed.letters or ())),
         agrees=_agrees(question, score, response),
+        compared=_compared(response.shown),
     )
 
 
@@ -136,7 +149,17 @@ def _same_question(question: ChoiceQuestion, shown: Shown | None) -> bool:
         text_of = dict(zip(question.letters, question.options, strict=True))
         if list(shown.texts) != [text_of[letter] for letter in shown.originals]:
             return False
-    return shown.query is None or question.question in shown.query
+    if shown.question is not None:
+        return shown.question == question.question
+    return shown.query is None or question.question in shown.query  # a message holds it among other words
+
+
+def _compared(shown: Shown | None) -> Compared:
+    if shown is None:
+        return Compared.NOTHING
+    if shown.texts is None:
+        return Compared.LETTERS
+    return Compared.OPTIONS if shown.question is None else Compared.WORDS
 
 
 def _agrees(question: ChoiceQuestion, score: ChoiceScore, response: Response) -> bool:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from egobench_tasks.runs.record import RunRecord
+
 SCORE_NAMES = ("exact_set", "jaccard", "overlap", "wellformed", "answered", "chance")
 
 
@@ -12,7 +14,8 @@ class Shown:
     """What a run says it showed: the options in shown order, and the gold it scored against.
 
     ``letters`` and ``originals`` are strings of equal length: the i-th shown letter showed the
-    option of the i-th original letter. ``texts`` and ``query`` are None where a host keeps none.
+    option of the i-th original letter. ``texts``, ``query`` (the whole message) and ``question`` (its
+    wording alone) are None where a host keeps none.
     """
 
     letters: str
@@ -20,6 +23,7 @@ class Shown:
     answer: frozenset[str]
     texts: tuple[str, ...] | None = None
     query: str | None = None
+    question: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +63,15 @@ class TaskRun:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One model in one configuration. ``notes`` are remarks of the reader's, for the report's head."""
+    """One model in one configuration. ``notes`` are remarks of the reader's, for the report's head.
+
+    ``mixed``: its folder holds the same model's answers under other settings too, which are runs of their own.
+    ``records`` are the ``run.json`` of what made it, the oldest first; none where nothing wrote them.
+    """
 
     name: str
     folder: Path
     tasks: tuple[TaskRun, ...]
     notes: tuple[str, ...] = ()
+    mixed: bool = False
+    records: tuple[RunRecord, ...] = ()
