@@ -121,7 +121,9 @@ def test_a_new_probe_is_one_entry(monkeypatch, sample_folder, tmp_path):
 
     library = load_library(location, [tmp_path / "run"])
     page = library.page(next(iter(asked)), new.name)
-    assert [clip.label for clip in page.clips] == list(writer.planted.row(page.entry.question_id)["clip_labels"])[::-1]
+    assert [clip.label for clip in page.shown] == list(writer.planted.row(page.entry.question_id)["clip_labels"])[::-1]
+    assert new.name in page.probes and new.changes in page.probe_note
+    assert page.answers[0].chosen == {"A"}
 
 
 def test_details_say_what_was_done(probe_docs):
