@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.saved import MIXED
-from egobench_tasks.report.read.responses import Response, Run, Settings, Shown, TaskRun
+from egobench_tasks.report.read.responses import Response, Run, Settings, Shown, TaskRun, run_of
 from egobench_tasks.runs.journal import CLIP_UNREADABLE, REQUEST_FAILED
 from egobench_tasks.scoring.answers import LENGTH_STOP
 
@@ -34,14 +34,15 @@ def find_inspect_runs(path: Path) -> list[Run]:
     """
     logs = sorted(path.glob("*.eval")) if path.is_dir() else [path]
     headers = sorted(((log, _read_header(log)) for log in logs), key=lambda pair: _created(pair[1]))
-    by_model: dict[str, dict[str, dict[str, TaskRun]]] = {}
+    by_model: dict[str, dict[str, dict[tuple[str, str], TaskRun]]] = {}
     for log, header in headers:
         match = _CHOICE_TASK.fullmatch(header.eval.task)
         if match:
-            task = TaskRun(match["config"], log, _settings(header), partial(_responses, log))
-            by_model.setdefault(header.eval.model, {}).setdefault(_shaping(header), {})[match["config"]] = task
+            probe = str((header.eval.metadata or {}).get("probe", ""))
+            task = TaskRun(match["config"], log, _settings(header), partial(_responses, log), probe)
+            by_model.setdefault(header.eval.model, {}).setdefault(_shaping(header), {})[probe, match["config"]] = task
     return [
-        Run(_name(model, settings if len(runs) > 1 else ""), path, tuple(tasks.values()), mixed=len(runs) > 1)
+        run_of(_name(model, settings if len(runs) > 1 else ""), path, tasks.values(), mixed=len(runs) > 1)
         for model, runs in sorted(by_model.items())
         for settings, tasks in runs.items()
     ]
@@ -60,8 +61,10 @@ def _created(header: "EvalLog") -> datetime:
 def _shaping(header: "EvalLog") -> str:
     """What shaped a log's answers, in words: wording, frames, and how the model generated."""
     settings = _settings(header)
+    # A probe's frames are its own: they make no other run of it.
+    frames = None if (header.eval.metadata or {}).get("probe") else settings.frames
     plan = header.plan.config.model_dump(exclude_none=True, exclude=_SHAPING_NOTHING)
-    named = {"prompt": settings.prompt, "frames": settings.frames, **plan, **header.eval.model_args}
+    named = {"prompt": settings.prompt, "frames": frames, **plan, **header.eval.model_args}
     return ", ".join(f"{name}={value}" for name, value in sorted(named.items()) if value is not None)
 
 
