@@ -8,7 +8,7 @@ from egobench_tasks.asking.options import shuffle_options
 from egobench_tasks.asking.prompts import ChoiceTemplates, Segment, Text, choice_segments
 from egobench_tasks.asking.questions import ChoiceQuestion, choice_question
 from egobench_tasks.frames.lazy import FrameList, FrameRequest
-from egobench_tasks.frames.spec import FrameSpec, Sampling, allocate_frames
+from egobench_tasks.frames.spec import FrameSpec, Sampling, allocate_frames, printed_duration_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,8 @@ def show_choice(row: Mapping[str, Any], templates: ChoiceTemplates, n_frames: in
     """
     question = choice_question(row)
     shown_to_original = shuffle_options(question.question_id, question.letters)
-    shares = allocate_frames([clip.duration_s for clip in question.clips], n_frames, min_frames)
+    printed_s = [printed_duration_s(clip.duration_s) for clip in question.clips]
+    shares = allocate_frames(printed_s, n_frames, min_frames)
     requests = (
         FrameRequest(clip.path, clip.sha256, FrameSpec(sampling=Sampling.BUDGET, count=count))
         for clip, count in zip(question.clips, shares, strict=True)

@@ -25,7 +25,10 @@ def make_selector(source: Source, spec: FrameSpec, frame_count: int | None) -> S
     if needs_duration and not source.duration_us:
         raise ClipError(source.path, f"states no duration, which {spec.sampling} needs; remux it (ffmpeg -c copy)")
     if spec.sampling in BY_TIME:
-        return rate_selector(spec, source.duration_s, source.time_base)
+        selector = rate_selector(spec, source.duration_s, source.time_base)
+        if not selector.rate:
+            raise ClipError(source.path, f"states a duration of {source.duration_s:.0f} s, too long to choose from")
+        return selector
     assert frame_count is not None
     return index_selector(spec, frame_count, source.duration_s)
 

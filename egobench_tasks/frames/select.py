@@ -16,6 +16,8 @@ from typing import Protocol
 from egobench_tasks.frames.spec import FrameSpec, Sampling
 
 _INT_MAX = 2**31 - 1
+_SHORTEST_S = 0.1
+"""What a budget is divided by at least (PROTOCOL 1.2)."""
 
 
 class Selector(Protocol):
@@ -125,12 +127,20 @@ def rate_selector(spec: FrameSpec, duration_s: float, time_base: Fraction) -> Ra
     """Return the selector of a BUDGET or RATE spec for a clip (or window) of ``duration_s``."""
     if spec.sampling is Sampling.BUDGET:
         assert spec.count is not None
-        return RateSelector(spec.count, ffmpeg_rate(spec.count / duration_s), time_base)
+        return RateSelector(spec.count, budget_rate(spec.count, duration_s), time_base)
     asked = frames_at_rate(spec, duration_s)
     assert spec.rate_fps is not None
     capped = spec.count is not None and spec.rate_fps * duration_s > spec.count
     rate = ffmpeg_rate(asked / duration_s if capped else spec.rate_fps)
     return RateSelector(asked, rate, time_base, on_screen=True)
+
+
+def budget_rate(count: int, duration_s: float) -> Fraction:
+    """Return the rate of ``fps=R`` for ``count`` frames of a clip, R written with six decimals (PROTOCOL 1.2).
+
+    ``duration_s``: as FFmpeg's program prints it (`spec.printed_duration_s`). 0 for a clip of a million seconds and more.
+    """
+    return ffmpeg_rate(float(f"{count / max(duration_s, _SHORTEST_S):.6f}"))
 
 
 def index_selector(spec: FrameSpec, frame_count: int, duration_s: float) -> IndexSelector:
@@ -167,12 +177,12 @@ def display_order(spec: FrameSpec, frame_count: int) -> list[int]:
 
 
 def ffmpeg_rate(rate_fps: float) -> Fraction:
-    """Return the rational that FFmpeg makes of a rate written as an expression, such as ``64/60.033``.
+    """Return the rational that FFmpeg makes of a rate written as a decimal number, such as ``1.066080``.
 
     The ``fps`` filter evaluates it as a double and takes the nearest rational with both parts below
     2^31 (av_d2q, av_reduce). Source: libavutil/rational.c. Positive rates only.
     """
-    # Above 1 the double is cut to 62 bits in all; below, its own 53 are exact.
+    # The double's 53 bits are exact, but below about 2^-9, where some lie past the 62 that av_d2q keeps behind the point.
     exponent = max(math.frexp(rate_fps)[1] - 1, 0)
     denominator = 1 << (62 - exponent)
     return _reduce(Fraction(math.floor(rate_fps * denominator + 0.5), denominator))

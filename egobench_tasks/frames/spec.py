@@ -15,7 +15,7 @@ from egobench_tasks.errors import InputError
 _E = TypeVar("_E", bound=StrEnum)
 
 # Part of every key: raise it when the same spec would give other pixels than before.
-PIXEL_RULES_VERSION = 1
+PIXEL_RULES_VERSION = 2
 
 
 class Sampling(StrEnum):
@@ -112,8 +112,18 @@ class FrameSpec:
         return cls(sampling=_member(Sampling, kind, "sampling"), **values)  # type: ignore[arg-type]
 
 
+def printed_duration_s(duration_s: float) -> float:
+    """Return a container's exact duration as FFmpeg's program prints it: the nearest 0.01 s, halves up.
+
+    Shares and rates are computed from it (PROTOCOL 1.2), so that they are those of a harness that reads the
+    program's output. Source: av_dump_format in libavformat/dump.c.
+    """
+    hundredths = (round(duration_s * 1_000_000) + 5_000) // 10_000
+    return hundredths / 100
+
+
 def allocate_frames(durations_s: Sequence[float], total: int = 64, floor: int = 4) -> list[int]:
-    """Share ``total`` frames over clips by duration; no clip gets fewer than ``floor``.
+    """Share ``total`` frames over clips by duration (as printed, in seconds); no clip gets fewer than ``floor``.
 
     Largest remainder with a floor, PROTOCOL 1.2: start from max(floor, int(share)); while that
     exceeds the budget take one from the clip with the most frames above the floor (then the largest

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import av
 import numpy as np
+import pytest
 from av.filter import Graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ from egobench_tasks.frames.select import (
     round_half_away,
     uniform_indices,
 )
-from egobench_tasks.frames.spec import FrameSpec
+from egobench_tasks.frames.spec import FrameSpec, printed_duration_s
 
 EVERYTHING = 10**9
 TIME_BASES = st.sampled_from([Fraction(1, n) for n in (25, 600, 1000, 12800, 15360, 30000, 90000)])
@@ -66,11 +67,10 @@ def filtered(time_base, times, end, options):
 @given(timelines(), st.integers(1, 80), st.floats(0.02, 5))
 def test_budget_is_the_fps_filter(timeline, count, stretch):
     time_base, times, end = timeline
-    duration_us = max(1, round((end - times[0]) * time_base * stretch * 10**6))
-    text = f"{duration_us // 10**6}.{duration_us % 10**6:06d}"
-    selector = rate_selector(FrameSpec(sampling="budget", count=count), duration_us / 10**6, time_base)
+    duration_s = printed_duration_s(float((end - times[0]) * time_base) * stretch)
+    selector = rate_selector(FrameSpec(sampling="budget", count=count), duration_s, time_base)
     selector.asked = EVERYTHING  # the filter itself knows no limit
-    shown, bases = filtered(time_base, times, end, f"fps={count}/{text}")
+    shown, bases = filtered(time_base, times, end, f"fps={count / max(duration_s, 0.1):.6f}")
     assert repeat(range(len(times)), selector.plan(times, end)) == shown
     assert bases <= {1 / selector.rate}
 
@@ -123,6 +123,12 @@ def test_rates_are_close_and_small(rate_fps):
     rate = ffmpeg_rate(rate_fps)
     assert abs(rate - Fraction(rate_fps)) <= Fraction(1, 10**8)
     assert max(rate.numerator, rate.denominator) < 2**31
+
+
+@pytest.mark.parametrize("rate_fps", [1.0547914161437252e-05, 0.0007072849360331286, 0.0013655421023546107])
+def test_the_last_bits_of_a_small_rate_are_cut_as_ffmpeg_cuts_them(rate_fps):
+    _, (base,) = filtered(Fraction(1, 1000), [0], 1, f"fps={rate_fps!r}:start_time=0:round=up")
+    assert ffmpeg_rate(rate_fps) == 1 / base
 
 
 def test_known_rates():
