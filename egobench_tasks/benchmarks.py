@@ -13,6 +13,7 @@ class Benchmark:
 
     ``hub_id`` and ``revision`` name the published dataset repository. Both stay None until a
     maintainer has published it: an unpinned dataset would let two papers score different questions.
+    ``version`` is that of the tasks, in every host: it rises when a question is shown otherwise than before.
     """
 
     name: str
@@ -20,6 +21,7 @@ class Benchmark:
     paper: str
     annotation_licence: str
     data_variable: str
+    version: int = 2
     hub_id: str | None = None
     revision: str | None = None
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from egobench_tasks.frames.choice import BY_TIME, count_frames, make_selector
+from egobench_tasks.frames.choice import chooses_by_position, count_frames, make_selector
 from egobench_tasks.frames.decode import decode_frames, decode_jpegs
 from egobench_tasks.frames.picture import RgbPictures
 from egobench_tasks.frames.selective import decode_selectively
@@ -29,9 +29,9 @@ SPREAD = (
 def selectively(path, spec):
     """The frames that the selective decoder gives, without the others to fall back to."""
     frames = []
-    pictures = RgbPictures(spec.max_width_px)
+    pictures = RgbPictures(spec)
     with open_source(str(path), spec) as source:
-        count = None if spec.sampling in BY_TIME else count_frames(str(path), spec)
+        count = count_frames(str(path), spec) if chooses_by_position(spec) else None
         selector = make_selector(source, spec, count)
         decode_selectively(
             source, selector, lambda frame, _, repeats: frames.extend([pictures.render(frame)] * repeats)
@@ -77,24 +77,6 @@ def test_budget_of_real_footage(real_clip, program_frames, budget_filter):
 
 
 @pytest.mark.parametrize("name", SPREAD)
-@pytest.mark.parametrize("rate_fps", [0.1, 0.5, 1.0, 1.5, 29.97])
-def test_rate(name, rate_fps, make_clip, program_frames):
-    path = make_clip(name)
-    clip = decode_frames(str(path), FrameSpec(sampling="rate", rate_fps=rate_fps))
-    reference = program_frames(path, f"fps={rate_fps}:round=up:start_time=0", clip.frames[0].shape)
-    assert_equal(clip.frames, reference)
-    assert clip.asked == len(clip.frames) >= 1
-
-
-def test_a_capped_rate_spans_the_whole_clip(make_clip, program_frames, printed_s):
-    path = make_clip("x264 many GOPs")
-    clip = decode_frames(str(path), FrameSpec(sampling="rate", rate_fps=5.0, count=9))
-    expression = f"fps={9 / printed_s(path):.6f}:round=up:start_time=0"
-    assert_equal(clip.frames, program_frames(path, expression, clip.frames[0].shape))
-    assert clip.times_s[-1] > 10
-
-
-@pytest.mark.parametrize("name", SPREAD)
 @pytest.mark.parametrize(
     "spec",
     [
@@ -102,6 +84,8 @@ def test_a_capped_rate_spans_the_whole_clip(make_clip, program_frames, printed_s
         FrameSpec(sampling="uniform", count=500),
         FrameSpec(sampling="central"),
         FrameSpec(sampling="random", count=7, seed=3),
+        FrameSpec(sampling="rate", rate_fps=1.5),
+        FrameSpec(sampling="rate", rate_fps=0.01),
         FrameSpec(sampling="random", rate_fps=1.5, seed=4),
     ],
     ids=lambda spec: spec.key(),
