@@ -232,7 +232,7 @@ def _task(name: str, config: str, prompt: RowPrompt, metrics: list[Any], n_token
         metrics=metrics,
         generation_size=n_tokens,
         stop_sequence=[],
-        version=1,
+        version=prompt.benchmark.version,
     )
 
 
