@@ -170,6 +170,7 @@ def _read_details(path: Path) -> list[tuple[str, Generation]]:
                     text=response["text"],
                     reasonings=response["reasonings"],
                     finish_reason=response.get("finish_reason", NORMAL_STOP),
+                    thinking=bool(response.get("thinking")),
                 ),
             )
         )

@@ -23,9 +23,11 @@ from egobench_tasks.errors import EgobenchError
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.hosts.lighteval.generation import generation
 from egobench_tasks.hosts.lighteval.messages import MessagePart, is_ours, message_parts
+from egobench_tasks.hosts.lighteval.said import read_tokens
 from egobench_tasks.runs.attempts import ended_by_itself, growing_budgets, next_attempt
 from egobench_tasks.runs.journal import CLIP_UNREADABLE, Answer, Journal, answer_key, journal_root, question_key
 from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
+from egobench_tasks.scoring.reasoning import left_open
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +73,8 @@ class FrameVLM(VLMTransformersModel):
             for answer in self._generate_all(waiting[budget_tokens], budget_tokens, journal):
                 kept[answer.key] = answer
         journal.close()
-        return [generation(self._last_attempt(doc, kept)) for doc in docs]
+        thinking = bool(left_open(self._chat_text(["?"])))  # the template opens the reasoning for the model
+        return [generation(self._last_attempt(doc, kept), thinking=thinking) for doc in docs]
 
     def _waiting(self, docs: list[Doc], kept: Mapping[str, Answer]) -> dict[int, list[Doc]]:
         """The documents that lack an attempt, by the new tokens it is to have."""
@@ -170,20 +173,21 @@ class FrameVLM(VLMTransformersModel):
             "max_new_tokens": min(budget_tokens, self.max_length - n_padded),
         }
         generated = self.model.generate(**inputs, **parameters)[:, n_padded:].cpu()
-        texts = self.processor.batch_decode(generated, skip_special_tokens=True)
         return [
-            self._answer_of(doc, budget_tokens, text, tokens.tolist(), int(mask.sum()))
-            for doc, text, tokens, mask in zip(
-                batch.docs, texts, generated, batch.inputs["attention_mask"], strict=True
+            self._answer_of(doc, budget_tokens, prompt, tokens.tolist(), int(mask.sum()))
+            for doc, prompt, tokens, mask in zip(
+                batch.docs, batch.texts, generated, batch.inputs["attention_mask"], strict=True
             )
         ]
 
-    def _answer_of(self, doc: Doc, budget_tokens: int, text: str, tokens: list[int], n_prompt_tokens: int) -> Answer:
+    def _answer_of(self, doc: Doc, budget_tokens: int, prompt: str, tokens: list[int], n_prompt_tokens: int) -> Answer:
         stops = [index for index, token in enumerate(tokens) if token in self._stop_ids]
+        said = read_tokens(self.tokenizer, tokens, self._stop_ids, prompt)
         return self._new_answer(
             doc,
             budget_tokens,
-            text=text,
+            text=said.text,
+            reasoning=said.reasoning,
             finish_reason=NORMAL_STOP if stops else LENGTH_STOP,
             n_prompt_tokens=n_prompt_tokens,
             n_new_tokens=stops[0] + 1 if stops else len(tokens),
@@ -218,9 +222,9 @@ class FrameVLM(VLMTransformersModel):
         return question_key(self._identity, doc.specific["segments"], doc.images, budget_tokens)
 
     def _budgets(self, doc: Doc) -> Iterable[int]:
-        """What the user set for the model, and no other; else the task's budget, which grows (PROTOCOL 1.2)."""
-        fixed = self.config.generation_size or self.config.generation_parameters.max_new_tokens
-        return (fixed,) if fixed else growing_budgets(doc.generation_size, EGOGEARS.max_new_tokens_cap)
+        """The first is the user's, if he names one, else the task's; it grows in either case (PROTOCOL 1.2)."""
+        named = self.config.generation_size or self.config.generation_parameters.max_new_tokens
+        return growing_budgets(named or doc.generation_size, EGOGEARS.max_new_tokens_cap)
 
 
 def _is_final(answer: Answer) -> bool:
