@@ -16,24 +16,24 @@ NOT_GIVEN = "not_given"
 """Kept as the finish reason of a reply that gives none, which is a normal end."""
 
 # PROTOCOL 1.3, rule 5, lists the normal ends; a word that is not listed is none of them.
-_NORMAL = frozenset(
-    {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "completed", NOT_GIVEN, ""}
-)
+_NORMAL = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "completed", NOT_GIVEN, ""})
 _LENGTH = frozenset(
     {"length", "max_tokens", "model_length", "max_length", "max_new_tokens", "max_output_tokens"}
     | {"max_completion_tokens", "token_limit", "model_context_window_exceeded", "error_limit"}
 )
 # Ends that hold a word of failure and yet are the model's: Cohere's name for a filter.
 _MODEL = frozenset({"error_toxic"})
-_FAILURE_WORDS = ("error", "abort", "cancel", "fail", "timeout", "timed_out", "unavailable", "overload", "interrupt")
-_FAILURE_WORDS += ("disconnect", "insufficient_system_resource")
+_FAILURE_WORDS = (
+    *("error", "abort", "cancel", "fail", "timeout", "timed_out", "interrupt", "disconnect"),
+    *("unavailable", "overload", "insufficient_system_resource"),
+)
 
 
 def ending(finish_reason: str | None) -> Ending:
     """Return what a finish reason means, in any provider's words, case and hyphens aside.
 
-    >>> ending("STOP"), ending("max_tokens"), ending("abort"), ending("content_filter")
-    (<Ending.NORMAL: 'normal'>, <Ending.LENGTH: 'length'>, <Ending.SERVICE_FAILURE: 'service_failure'>, <Ending.MODEL: 'model'>)
+    >>> [ending(reason).value for reason in ("STOP", "max_tokens", "abort", "content_filter")]
+    ['normal', 'length', 'service_failure', 'model']
     """
     word = (finish_reason or "").strip().lower().replace("-", "_").replace(" ", "_")
     if word in _NORMAL:

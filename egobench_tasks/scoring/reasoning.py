@@ -16,7 +16,7 @@ class Reasoned:
 
 
 _THINK, _CLOSED_THINK = r"\s*think\s*", r"\s*/\s*think\s*"
-_CHANNEL, _MESSAGE = r"\|\s*channel\s*\|>", r"<\|\s*message\s*\|>"
+_CHANNEL, _MESSAGE = r"\s*\|\s*channel\s*\|\s*>", r"<\s*\|\s*message\s*\|\s*>"
 # By first character: the kind of a mark, what follows that character where it opens reasoning, and where it closes it.
 # Blanks inside a mark and its case are free.
 _MARKS: dict[str, list[tuple[str, str, str]]] = {
@@ -25,10 +25,10 @@ _MARKS: dict[str, list[tuple[str, str, str]]] = {
         ("thinking", r"\s*thinking\s*>", r"\s*/\s*thinking\s*>"),
         ("reasoning", r"\s*reasoning\s*>", r"\s*/\s*reasoning\s*>"),
         ("seed", rf"\s*seed\s*:{_THINK}>", rf"\s*/\s*seed\s*:{_THINK}>"),
-        ("thought", r"\|\s*channel\s*>\s*thought\b", r"\s*channel\s*\|>"),
+        ("thought", r"\s*\|\s*channel\s*>\s*thought", r"\s*channel\s*\|\s*>"),
         # Harmony's analysis has no closing mark of its own: it ends where its message does, or the final one begins.
         ("harmony", rf"{_CHANNEL}\s*analysis(?:\s*{_MESSAGE})?", rf"{_CHANNEL}\s*final(?:\s*{_MESSAGE})?"),
-        ("end", r"(?!)", r"\|\s*end\s*\|>"),
+        ("end", r"(?!)", r"\s*\|\s*end\s*\|\s*>"),
     ],
     r"\[": [("bracket", rf"{_THINK}\]", rf"{_CLOSED_THINK}\]")],
     "◁": [("triangle", rf"{_THINK}▷", rf"{_CLOSED_THINK}▷")],

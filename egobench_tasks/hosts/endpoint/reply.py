@@ -16,6 +16,10 @@ class BadReply(Exception):
     """A response that holds no reply of the model's: no chat completion, or one that tells of the service's failure."""
 
 
+class NotACompletion(BadReply):
+    """The response is no chat completion at all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """One completion. ``reasoning`` is kept apart from ``text``, in whichever form it came.
@@ -42,9 +46,7 @@ def read_reply(body: str) -> Reply:
 def read_completion(loaded: Any) -> Reply:
     """Read a chat completion as loaded from JSON.
 
-    An empty message is a reply: the model said nothing, and would again. Raises `BadReply` for what is no chat
-    completion, for one that ended by the service's failure, and for one whose model reasoned, ended by itself,
-    and yet has no content: then the reasoning may hold the answer, and what it says is not for us to guess.
+    Raises `NotACompletion` where it is none, and `BadReply` as `checked_reply` does.
     """
     try:
         choice = loaded["choices"][0]
@@ -54,22 +56,36 @@ def read_completion(loaded: Any) -> Reply:
         reason = str(choice.get("finish_reason") or NOT_GIVEN)
     except (LookupError, TypeError, AttributeError) as error:
         raise _not_a_completion(error, json.dumps(loaded, default=str)) from None
-    if ending(reason) is Ending.SERVICE_FAILURE:
-        raise BadReply(f"the server ended its reply with {reason!r}")
-    cut = split_inline(content)
-    reasoning = "\n".join(part for part in (separate, parted, cut.reasoning) if part)
-    if ending(reason) is Ending.NORMAL and not content.strip() and reasoning.strip():
+    usage = loaded.get("usage")
+    kept_apart = "\n".join(part for part in (separate, parted) if part)
+    return checked_reply(
+        content, kept_apart, reason, _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    )
+
+
+def checked_reply(
+    content: str, reasoning: str, finish_reason: str, n_prompt_tokens: int | None, n_new_tokens: int | None
+) -> Reply:
+    """Make a reply of what an API sent, ``reasoning`` being what it keeps apart from the content.
+
+    An empty message is a reply: the model said nothing, and would again. Raises `BadReply` for one that ended by the
+    service's failure, and for one whose model reasoned, ended by itself, and yet has no content: then the reasoning
+    may hold the answer, and what it says is not for us to guess (PROTOCOL 1.3, rules 1 and 5).
+    """
+    if ending(finish_reason) is Ending.SERVICE_FAILURE:
+        raise BadReply(f"the server ended its reply with {finish_reason!r}")
+    if ending(finish_reason) is Ending.NORMAL and not content.strip() and reasoning.strip():
         raise BadReply(
             "the reply has reasoning and no content: either the model gave no answer, or the server's reasoning parser "
             "takes the answer itself for reasoning (serve without it, or turn thinking on)"
         )
-    usage = loaded.get("usage")
+    cut = split_inline(content)
     return Reply(
         text=cut.answer or "",
-        reasoning=reasoning,
-        finish_reason=reason,
-        n_prompt_tokens=_count(usage, "prompt_tokens"),
-        n_new_tokens=_count(usage, "completion_tokens"),
+        reasoning="\n".join(part for part in (reasoning, cut.reasoning) if part),
+        finish_reason=finish_reason,
+        n_prompt_tokens=n_prompt_tokens,
+        n_new_tokens=n_new_tokens,
     )
 
 
@@ -85,8 +101,8 @@ def split_inline(content: str) -> Reasoned:
     return cut
 
 
-def _not_a_completion(error: Exception, body: str) -> BadReply:
-    return BadReply(f"not a chat completion ({type(error).__name__}: {error}): {body[:200]!r}")
+def _not_a_completion(error: Exception, body: str) -> NotACompletion:
+    return NotACompletion(f"not a chat completion ({type(error).__name__}: {error}): {body[:200]!r}")
 
 
 def _text_and_reasoning(value: object) -> tuple[str, str]:

@@ -24,8 +24,20 @@ class ChoiceScores(SampleLevelComputation):
 
     def compute(self, doc: Doc, model_response: ModelResponse, **kwargs: Any) -> dict[str, Any]:
         """Return each metric's value for one question; ``kappa`` carries what its aggregate needs."""
-        scored = score_text(doc.specific, _raw_text(model_response), finish_reason(model_response))
-        return {**asdict(scored.score), "chance": scored.chance, "kappa": (scored.score.exact_set, scored.chance)}
+        scored = score_text(
+            doc.specific,
+            _raw_text(model_response),
+            finish_reason(model_response),
+            reasoning=_first_of(model_response.reasonings),
+            thinking=getattr(model_response, "thinking", False),
+        )
+        return {
+            **asdict(scored.score),
+            "chance": scored.chance,
+            "kappa": (scored.score.exact_set, scored.chance),
+            "no_trace": float(scored.no_trace),
+            "exact_traced": scored.exact_traced,
+        }
 
 
 class OpenScores(SampleLevelComputation):
@@ -57,7 +69,12 @@ def mean_kappa(values: Sequence[tuple[float, float]]) -> dict[str, float]:
 
 def _raw_text(response: ModelResponse) -> str:
     # `text`, not `final_text`: lighteval strips reasoning there by other rules than PROTOCOL 1.3.
-    return response.text[0] if response.text else ""
+    return _first_of(response.text)
+
+
+def _first_of(texts: Sequence[str | None]) -> str:
+    """The text of a response's one generation; empty where it has none."""
+    return (texts[0] or "") if texts else ""
 
 
 _CHOICE_AGGREGATES: dict[str, Callable[..., Any]] = {
@@ -68,6 +85,8 @@ _CHOICE_AGGREGATES: dict[str, Callable[..., Any]] = {
     "answered": np.mean,
     "chance": np.mean,
     "kappa": mean_kappa,
+    "no_trace": np.mean,  # answers without reasoning although thinking was on
+    "exact_traced": np.mean,  # exact_set where those count as wrong
 }
 _OPEN_AGGREGATES: dict[str, Callable[..., Any]] = {"exact_match": np.mean, "token_f1": np.mean, "answered": np.mean}
 
@@ -75,7 +94,7 @@ _OPEN_AGGREGATES: dict[str, Callable[..., Any]] = {"exact_match": np.mean, "toke
 def _grouping(scores: SampleLevelComputation, aggregates: dict[str, Callable[..., Any]]) -> SampleLevelMetricGrouping:
     return SampleLevelMetricGrouping(
         metric_name=list(aggregates),
-        higher_is_better={name: name != "chance" for name in aggregates},
+        higher_is_better={name: name not in ("chance", "no_trace") for name in aggregates},
         category=SamplingMethod.GENERATIVE,
         sample_level_fn=scores,
         corpus_level_fn=dict(aggregates),

@@ -17,10 +17,10 @@ from egobench_tasks.report.read.responses import Response, Shown, TaskRun
 from egobench_tasks.report.read.states import state_of
 from egobench_tasks.runs.journal import MISSING
 from egobench_tasks.scoring.answers import parse_answer
-from egobench_tasks.scoring.choice import to_original
+from egobench_tasks.scoring.choice import lacks_trace, to_original
 from egobench_tasks.scoring.scores import NO_ANSWER, ChoiceScore, chance_exact, score_choice
 
-_COPIED = ("question_id", "state", "predicted", "shown_letters", "shown_gold", "shown_predicted")
+_COPIED = ("question_id", "state", "predicted", "shown_letters", "shown_gold", "shown_predicted", "no_trace")
 METRICS = tuple(field.name for field in fields(ChoiceScore))
 
 
@@ -30,6 +30,7 @@ class Outcome:
 
     ``predicted`` holds original letters; ``shown_*`` hold letters as the model saw them. Empty
     where there is no answer. ``agrees`` is False where the scores the run saved differ from these.
+    ``no_trace``: answered without reasoning although thinking was on (PROTOCOL 1.2).
     """
 
     question_id: str
@@ -40,6 +41,7 @@ class Outcome:
     shown_gold: str
     shown_predicted: str
     agrees: bool
+    no_trace: bool = False
 
 
 def score_task(task: TaskRun, split: Split) -> list[Outcome]:
@@ -96,6 +98,7 @@ def _outcome(question: ChoiceQuestion, response: Response) -> Outcome:
         shown_gold=_shown_gold(question, shown_to_original),
         shown_predicted="".join(sorted(parsed.letters or ())),
         agrees=_agrees(question, score, response),
+        no_trace=lacks_trace(parsed, response.text, response.reasoning, thinking=response.thinking),
     )
 
 

@@ -25,7 +25,7 @@ _REQUIRED = (
     "model_response.text",
     *(f"metric.{name}" for name in SCORE_NAMES),
 )
-_OPTIONAL = ("model_response.finish_reason",)
+_OPTIONAL = ("model_response.finish_reason", "model_response.reasonings", "model_response.thinking")
 
 
 def find_lighteval_runs(folder: Path) -> list[Run]:
@@ -103,4 +103,6 @@ def _response(row: Mapping[str, Any]) -> Response:
             query=row["doc"]["query"],
         ),
         saved_scores={name: metric[name] for name in SCORE_NAMES if metric[name] is not None},
+        reasoning=next(iter(response.get("reasonings") or ()), "") or "",
+        thinking=bool(response.get("thinking")),
     )

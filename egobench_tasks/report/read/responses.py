@@ -25,13 +25,16 @@ class Shown:
 @dataclass(frozen=True, slots=True)
 class Response:
     """One question's generation. ``shown`` is None where a run keeps none (a journal);
-    ``saved_scores`` holds those of `SCORE_NAMES` that the run computed itself."""
+    ``saved_scores`` holds those of `SCORE_NAMES` that the run computed itself. ``reasoning`` is what the host had
+    split off the text; ``thinking`` is whether the run says that the model was told to reason."""
 
     question_id: str
     text: str
     finish_reason: str
     shown: Shown | None = None
     saved_scores: Mapping[str, float] = field(default_factory=dict)
+    reasoning: str = ""
+    thinking: bool = False
 
 
 @dataclass(frozen=True, slots=True)
