@@ -13,6 +13,8 @@ from egobench_tasks.servers import check_base_url, read_settings
 PREFIX = "EGOBENCH_JUDGE_"
 API_KEY_VARIABLE = f"{PREFIX}API_KEY"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
+PROMPT_VARIABLE = f"{PREFIX}PROMPT"
+"""Names a file of wording in place of ours; `judge.prompt` reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +91,7 @@ def _from_yaml(path: Path) -> dict[str, object]:
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
-    apart = {API_KEY_VARIABLE, CONFIG_VARIABLE}
+    apart = {API_KEY_VARIABLE, CONFIG_VARIABLE, PROMPT_VARIABLE}
     return {
         variable.removeprefix(PREFIX).lower(): _typed(variable.removeprefix(PREFIX).lower(), text, variable)
         for variable, text in sorted(environ.items())

@@ -19,10 +19,10 @@ from egobench_tasks.report.read.responses import Response, Shown, TaskRun
 from egobench_tasks.report.read.states import state_of
 from egobench_tasks.runs.journal import MISSING
 from egobench_tasks.scoring.answers import parse_answer
-from egobench_tasks.scoring.choice import to_original
+from egobench_tasks.scoring.choice import lacks_trace, to_original
 from egobench_tasks.scoring.scores import NO_ANSWER, ChoiceScore, chance_exact, score_choice
 
-_COPIED = ("question_id", "state", "predicted", "shown_letters", "shown_gold", "shown_predicted")
+_COPIED = ("question_id", "state", "predicted", "shown_letters", "shown_gold", "shown_predicted", "no_trace")
 METRICS = tuple(field.name for field in fields(ChoiceScore))
 
 
@@ -43,6 +43,7 @@ class Outcome:
     where there is no answer. ``agrees`` is False where the scores the run saved differ from these.
     ``compared``: how much of the question was found to be the dataset's.
     ``implied``: the original letters that are right under a probe which moves the answer, where that can be said.
+    ``no_trace``: answered without reasoning although thinking was on (PROTOCOL 1.2).
     """
 
     question_id: str
@@ -55,6 +56,7 @@ class Outcome:
     agrees: bool
     compared: Compared = Compared.NOTHING
     implied: str = ""
+    no_trace: bool = False
 
 
 def score_task(task: TaskRun, split: Split) -> list[Outcome]:
@@ -157,6 +159,7 @@ def _outcome(view: ChoiceView, response: Response) -> Outcome:
         agrees=_agrees(question, score, response),
         compared=_compared(response.shown),
         implied="".join(sorted(view.implied or ())),
+        no_trace=lacks_trace(parsed, response.text, response.reasoning, thinking=response.thinking),
     )
 
 

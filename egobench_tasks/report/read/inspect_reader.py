@@ -11,8 +11,7 @@ from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.saved import MIXED
 from egobench_tasks.report.read.responses import Response, Run, Settings, Shown, TaskRun, run_of
-from egobench_tasks.runs.journal import CLIP_UNREADABLE, REQUEST_FAILED
-from egobench_tasks.scoring.answers import LENGTH_STOP
+from egobench_tasks.runs.journal import REQUEST_FAILED
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
@@ -23,7 +22,6 @@ _REQUIRED = ("question_id", "shown_letters", "original_letters", "answer")
 _SHAPING_NOTHING = {
     *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections", "batch", "cache")
 }
-_TRUNCATED = ("max_tokens", "model_length")
 
 
 def find_inspect_runs(path: Path) -> list[Run]:
@@ -101,11 +99,15 @@ def _response(path: Path, sample: "EvalSample") -> Response:
             f"{path}: sample {sample.id} has no {', '.join(missing)} in its metadata: saved by another version of "
             "egobench or by another task; run it again with this version"
         )
-    question = sample.metadata
+    from egobench_tasks.hosts.inspect.attempts import counted_attempt
+
+    question, said = sample.metadata, counted_attempt(sample.metadata, sample.output)
     return Response(
         question_id=question["question_id"],
-        text=sample.output.completion,
-        finish_reason=_finish_reason(sample),
+        text=said.text,
+        finish_reason=REQUEST_FAILED if sample.error is not None else said.finish_reason,
+        reasoning=said.reasoning,
+        thinking=said.thinking,
         shown=Shown(
             question["shown_letters"],
             question["original_letters"],
@@ -113,13 +115,3 @@ def _response(path: Path, sample: "EvalSample") -> Response:
             question=question.get("question"),
         ),
     )
-
-
-def _finish_reason(sample: "EvalSample") -> str:
-    """Inspect's stop reason in the OpenAI API's words."""
-    if sample.error is not None:
-        return REQUEST_FAILED
-    if not sample.output.choices:  # hosts.inspect.solvers: the clip could not be decoded
-        return CLIP_UNREADABLE
-    reason = sample.output.stop_reason
-    return LENGTH_STOP if reason in _TRUNCATED else str(reason)

@@ -21,7 +21,10 @@ _REQUIRED = (
     "model_response.text",
     *(f"metric.{name}" for name in SCORE_NAMES),
 )
-_OPTIONAL = ("model_response.finish_reason", "model_response.finish_reasons", "doc.specific.question")
+_OPTIONAL = (
+    *(f"model_response.{name}" for name in ("finish_reason", "finish_reasons", "reasonings", "thinking")),
+    "doc.specific.question",
+)
 
 
 def find_lighteval_runs(folder: Path) -> list[Run]:
@@ -83,6 +86,8 @@ def _response(row: Mapping[str, Any]) -> Response:
         ),
         saved_scores={name: metric[name] for name in SCORE_NAMES if metric[name] is not None},
         repeats=_repeats(response),
+        reasoning=next(iter(response.get("reasonings") or ()), "") or "",
+        thinking=bool(response.get("thinking")),
     )
 
 

@@ -38,7 +38,8 @@ class Repeat:
 class Response:
     """One question's generation. ``shown`` is None where a run keeps none (a journal);
     ``saved_scores`` holds those of `SCORE_NAMES` that the run computed itself. ``repeats``: all generations where
-    the question was asked several times, this one first; else empty."""
+    the question was asked several times, this one first; else empty. ``reasoning`` is what the host had split off the
+    text; ``thinking`` is whether the run says that the model was told to reason."""
 
     question_id: str
     text: str
@@ -46,6 +47,8 @@ class Response:
     shown: Shown | None = None
     saved_scores: Mapping[str, float] = field(default_factory=dict)
     repeats: tuple[Repeat, ...] = ()
+    reasoning: str = ""
+    thinking: bool = False
 
 
 @dataclass(frozen=True, slots=True)
