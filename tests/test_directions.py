@@ -22,6 +22,7 @@ ROOMS = [
     "dataset_scripts.egotempo",
     "dataset_scripts.repository",
     "dataset_scripts",
+    "egobench_tasks.making",
     "egobench_tasks.browse",
     "egobench_tasks.report.show",
     "egobench_tasks.report.analyse",
@@ -50,7 +51,7 @@ ROOMS = [
 HEAVY = {
     "accelerate": {"egobench_tasks.hosts.lighteval"},
     "av": {"egobench_tasks.frames", "dataset_scripts.egotempo", "dataset_scripts.repository", "dataset_scripts.sample"},
-    "gradio": {"egobench_tasks.browse"},
+    "gradio": {"egobench_tasks.browse", "egobench_tasks.making"},
     "inspect_ai": {"egobench_tasks.hosts.inspect", "egobench_tasks.report.read"},
     "lighteval": {
         "egobench_tasks.hosts.lighteval",
@@ -61,6 +62,7 @@ HEAVY = {
     "matplotlib": {"egobench_tasks.report.show"},
     "openai": {"egobench_tasks.hosts.endpoint", "egobench_tasks.judge"},
     "pandas": {"egobench_tasks.report.read", "egobench_tasks.report.analyse", "egobench_tasks.report.show"},
+    "rapidfuzz": {"egobench_tasks.making"},
     "scipy": {"egobench_tasks.report.analyse"},
     "torch": {"egobench_tasks.hosts.lighteval", "dataset_scripts.sample"},
     "transformers": {"egobench_tasks.hosts.lighteval", "dataset_scripts.sample"},

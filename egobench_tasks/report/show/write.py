@@ -43,17 +43,21 @@ def write_report(
     as far as ``formats`` asks for them, and returns their paths. Raises ``InputError`` for runs that
     cannot be read or are of another dataset, before anything is written.
     """
-    document = build_document(runs, find_dataset)
+    return write_document(build_document(runs, find_dataset), out, "report", formats)
+
+
+def write_document(document: Document, out: Path, name: str, formats: Sequence[Format] = tuple(Format)) -> list[Path]:
+    """Write a document into ``out`` as ``NAME.html`` and so on; see `write_report`. Returns the files' paths."""
     files: dict[str, str] = {}
     if Format.HTML in formats:
-        files["report.html"] = render_page(document)
+        files[f"{name}.html"] = render_page(document)
     if Format.MARKDOWN in formats:
-        files["report.md"] = render_markdown(document)
+        files[f"{name}.md"] = render_markdown(document)
         files |= {f"figures/{plot.key}.svg": plot.svg for section in document.sections for plot in section.plots}
     if Format.CSV in formats:
         files |= {f"csv/{name}.csv": frame.to_csv(index=False) for name, frame in _frames(document)}
     if Format.JSON in formats:
-        files["report.json"] = render_json(document)
+        files[f"{name}.json"] = render_json(document)
     return _write(out, files)
 
 

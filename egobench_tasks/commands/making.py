@@ -1,0 +1,39 @@
+"""Commands that make and check questions."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from egobench_tasks.errors import InputError
+
+app = typer.Typer()
+
+
+@app.command()
+def audit(
+    dataset: Annotated[str, typer.Argument(help="A dataset folder, or ORG/NAME[@REVISION] on the Hub.")],
+    models: Annotated[
+        list[Path] | None, typer.Option(metavar="CONFIG.yaml", help="An endpoint's settings; may be repeated.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder to write into.")] = Path("audit"),
+    repeats: Annotated[int, typer.Option(min=1, help="How often a model is asked each question in each view.")] = 3,
+) -> None:
+    """How sound are these questions? Findings from words alone, and from models shown less than all.
+
+    Writes audit.html, audit.md, csv/ and findings.jsonl. Nothing is dropped. Open answers are judged by the judge of
+    EGOBENCH_JUDGE_… .
+    """
+    try:
+        from egobench_tasks.making.audit.run import audit as run
+    except ModuleNotFoundError as error:
+        raise InputError(f"auditing needs {error.name}: pip install 'egobench[making]'") from error
+    from egobench_tasks.data import parse_location
+    from egobench_tasks.judge.settings import load_settings
+
+    location = parse_location(dataset, where="DATASET")
+    findings, written = run(location, models or [], out, repeats=repeats, judge_settings=load_settings())
+    n_questions = len({finding.question_id for finding in findings})
+    print(f"{len(findings)} findings on {n_questions} questions; nothing was dropped or changed")
+    for path in written:
+        print(path)
