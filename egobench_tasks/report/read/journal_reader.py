@@ -45,7 +45,7 @@ def _responses(folder: Path, answers: Iterable[Answer]) -> Iterable[Response]:
                 f"{folder}: the journal answers question {question_id} under several settings and does not say which "
                 "is which; let the run finish, then report on its details"
             )
-        yield Response(question_id, last.text, last.finish_reason)
+        yield Response(question_id, last.text, last.finish_reason, reasoning=last.reasoning)
 
 
 def _budget(answer: Answer) -> int:
