@@ -59,15 +59,18 @@ class EndpointClient:
     ) -> None:
         await self._client.close()
 
-    async def complete(self, content: Sequence[dict[str, Any]], budget_tokens: int) -> tuple[Reply, float]:
+    async def complete(
+        self, content: Sequence[dict[str, Any]], budget_tokens: int, repeat: int = 0
+    ) -> tuple[Reply, float]:
         """Send one user message and return the reply and the seconds that its request took.
 
+        ``repeat``: see `EndpointSettings.request_fields`.
         Repeats what may pass; raises `RequestFailed` for what did not.
         """
         for n_failures in range(1, self._settings.max_retries + 2):
             await self._pace.turn()
             try:
-                return await self._attempt(content, budget_tokens)
+                return await self._attempt(content, budget_tokens, repeat)
             except _Repeatable as failure:
                 reason = str(failure)
                 if n_failures <= self._settings.max_retries:
@@ -91,11 +94,11 @@ class EndpointClient:
         else:
             self._pace.pause(failure.wait_s)
 
-    async def _attempt(self, content: Sequence[dict[str, Any]], budget_tokens: int) -> tuple[Reply, float]:
+    async def _attempt(self, content: Sequence[dict[str, Any]], budget_tokens: int, repeat: int) -> tuple[Reply, float]:
         started_s = time.monotonic()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
-                body = await self._post(content, budget_tokens)
+                body = await self._post(content, budget_tokens, repeat)
             return read_reply(body), time.monotonic() - started_s
         except TimeoutError:
             raise _Repeatable(f"no reply within {self._settings.timeout_s:g} s") from None
@@ -106,8 +109,8 @@ class EndpointClient:
         except openai.APIStatusError as error:
             raise self._of_status(error) from None
 
-    async def _post(self, content: Sequence[dict[str, Any]], budget_tokens: int) -> str:
-        fields = self._settings.request_fields(budget_tokens)
+    async def _post(self, content: Sequence[dict[str, Any]], budget_tokens: int, repeat: int) -> str:
+        fields = self._settings.request_fields(budget_tokens, repeat)
         message: Any = {"role": "user", "content": content}
         response = await self._client.chat.completions.with_raw_response.create(
             model=fields.pop("model"),

@@ -38,6 +38,7 @@ from egobench_tasks.runs.journal import (
     question_key,
 )
 from egobench_tasks.runs.record import Answerer, Asked
+from egobench_tasks.runs.repeats import keyed_rows
 from egobench_tasks.runs.sessions import read_sessions, session_of
 from egobench_tasks.runs.tally import count
 
@@ -50,7 +51,8 @@ GIVE_UP_AFTER = 16
 class EndpointQuestion:
     """What a question needs to be asked. ``prompt`` is the message as readable text, for the journal.
 
-    ``budget_tokens``: new tokens that its task gives models that do not reason.
+    ``budget_tokens``: new tokens that its task gives models that do not reason. ``repeat`` counts from 0 where a
+    question is asked several times.
     """
 
     question_id: str
@@ -59,6 +61,7 @@ class EndpointQuestion:
     segments: tuple[Segment, ...]
     frames: FrameList
     budget_tokens: int
+    repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,9 @@ class EndpointAnswers:
             try:
                 content = await asyncio.to_thread(self._content, question)
                 budget_tokens = answer.budget_tokens or question.budget_tokens
-                return _answer(question, answer.key, *await client.complete(content, budget_tokens), budget_tokens)
+                return _answer(
+                    question, answer.key, *await client.complete(content, budget_tokens, question.repeat), budget_tokens
+                )
             except (ClipError, RequestFailed):
                 return None
 
@@ -197,7 +202,7 @@ class EndpointAnswers:
         """Ask until an answer ends by itself, or the budget has reached its cap."""
         _, budget_tokens = self._next_attempt(question)
         while budget_tokens is not None:
-            reply, latency_s = await client.complete(content, budget_tokens)
+            reply, latency_s = await client.complete(content, budget_tokens, question.repeat)
             if complaint := await self._meter.complaint(content, reply):
                 raise RequestFailed(complaint)
             answer = _answer(question, self._key(question, budget_tokens), reply, latency_s, budget_tokens)
@@ -214,7 +219,7 @@ class EndpointAnswers:
     def _key(self, question: EndpointQuestion, budget_tokens: int) -> str:
         return question_key(
             self.answerer.identity,
-            to_record(question.segments),
+            keyed_rows(to_record(question.segments), question.repeat),
             question.frames,
             budget_tokens,
             self.answerer.generation,
@@ -239,6 +244,7 @@ def _answer(question: EndpointQuestion, key: str, reply: Reply, latency_s: float
         n_new_tokens=reply.n_new_tokens,
         budget_tokens=budget_tokens,
         latency_s=round(latency_s, 3),
+        repeat=question.repeat,
     )
 
 

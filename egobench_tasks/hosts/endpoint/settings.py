@@ -56,6 +56,8 @@ class EndpointSettings:
     timeout_s: seconds for one request, from its start to its last byte.
     max_retries: repeats of a request after a timeout, a lost connection, a 429, a 5xx or a reply that is none.
     temperature: None leaves it out, for servers that refuse it.
+    seed: of the server's draws; each further repeat of a question sends the next one. None leaves it out.
+    price_in, price_out: of a million prompt tokens and of a million new ones, in whatever money; None where unknown.
     max_tokens: new tokens of the first attempt; None for the task's own figure (PROTOCOL 1.2: 2,048;
         512 for open answers), or 16,384 with ``thinking: on``.
     max_tokens_cap: a truncated answer is asked for again with twice the budget, up to this.
@@ -75,6 +77,9 @@ class EndpointSettings:
     timeout_s: float = 600.0
     max_retries: int = 5
     temperature: float | None = 0.0
+    seed: int | None = None
+    price_in: float | None = None
+    price_out: float | None = None
     max_tokens: int | None = None
     max_tokens_cap: int = EGOGEARS.max_new_tokens_cap
     max_tokens_field: TokensField = TokensField.MAX_TOKENS
@@ -97,14 +102,23 @@ class EndpointSettings:
                 raise InputError(f"{name} must be a positive number, got {value}")
         if self.temperature is not None and not 0 <= self.temperature <= 2:
             raise InputError(f"temperature must lie in [0, 2], got {self.temperature}")
+        for name in ("price_in", "price_out"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise InputError(f"{name} must be a number from 0 up, got {value}")
         if own := sorted(_OWN_FIELDS & self.extra_body.keys()):
             raise InputError(f"extra_body must not hold {', '.join(own)}: settings of their own, or fixed")
 
-    def request_fields(self, budget_tokens: int) -> dict[str, Any]:
-        """Everything of a request's body but its messages, for a budget of new tokens."""
+    def request_fields(self, budget_tokens: int, repeat: int = 0) -> dict[str, Any]:
+        """Everything of a request's body but its messages, for a budget of new tokens.
+
+        ``repeat`` counts a question's repeats from 0, for the seed.
+        """
         body: dict[str, Any] = {"model": self.model, self.max_tokens_field.value: budget_tokens, **self.extra_body}
         if self.temperature is not None:
             body["temperature"] = self.temperature
+        if self.seed is not None:
+            body["seed"] = self.seed + repeat
         if self.thinking is not Thinking.AUTO:
             thinks = {"enable_thinking": self.thinking is Thinking.ON}
             body["chat_template_kwargs"] = {**body.get("chat_template_kwargs", {}), **thinks}
@@ -144,6 +158,9 @@ _ACCEPTED: Mapping[str, tuple[type, ...]] = {
     "timeout_s": _NUMBER,
     "max_retries": _WHOLE,
     "temperature": _NUMBER,
+    "seed": _WHOLE,
+    "price_in": _NUMBER,
+    "price_out": _NUMBER,
     "max_tokens": _WHOLE,
     "max_tokens_cap": _WHOLE,
     "max_tokens_field": (TokensField,),
@@ -151,7 +168,9 @@ _ACCEPTED: Mapping[str, tuple[type, ...]] = {
     "image_detail": (ImageDetail,),
     "extra_body": (dict,),
 }
-_MAY_BE_NULL = frozenset({"label", "api_key_variable", "requests_per_minute", "temperature", "max_tokens"})
+_MAY_BE_NULL = frozenset(
+    {"label", "api_key_variable", "requests_per_minute", "temperature", "seed", "price_in", "price_out", "max_tokens"}
+)
 
 
 def load_endpoint_settings(path: Path) -> EndpointSettings:
