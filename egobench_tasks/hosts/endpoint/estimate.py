@@ -145,7 +145,7 @@ def estimate_tasks(
 
 
 def n_images(request: FrameRequest) -> int:
-    """Return the frames that a clip is asked for; a rate's number follows from the clip's length, which its header states."""
+    """Return how many frames a clip is asked for; at a rate that follows from its length, which its header states."""
     spec = request.spec
     if spec.rate_fps is None:
         return frames_asked(spec, duration_s=0)

@@ -3,6 +3,7 @@
 What is answered is kept in the journal like any other answer, so the run itself begins after it.
 """
 
+import math
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -76,7 +77,7 @@ class TaskEstimate:
         if not self.timed.n_questions:
             return None
         mean, error = self.timed.seconds_a_question, self.timed.standard_error_s
-        spread = float("nan") if error is None else 2 * error
+        spread = math.nan if error is None else 2 * error
         return self.n_left * mean, self.n_left * max(0.0, mean - spread), self.n_left * (mean + spread)
 
     def tokens(self, counted: int | None) -> int | None:
@@ -139,8 +140,8 @@ def describe(tasks: Sequence[TaskEstimate], price_in: float | None, price_out: f
         lines.append(f"{one.task:{width}}{_cells((*cells, money, pace, _duration([one])))}")
     lines += [
         f"{'all tasks':{width}}  {_duration(tasks)}",
-        f"Timed: the first {N_TIMED} questions of each task, one batch after another (a run decodes ahead). Times are of",
-        "what is left, with two standard errors on either side. What was answered is kept; the run goes on after it.",
+        f"Timed: the first {N_TIMED} questions of each task, one batch after another (a run decodes ahead).",
+        "Times are of what is left, with two standard errors on either side. What was answered is kept.",
     ]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -152,9 +153,14 @@ def _duration(tasks: Sequence[TaskEstimate]) -> str:
         return "nothing to ask"
     expected_s = sum(expected for expected, _, _ in known)
     spread_s = sum((high - expected) ** 2 for expected, _, high in known) ** 0.5
-    if spread_s != spread_s:
-        return f"{expected_s / 60:,.1f} min (one batch: spread unknown)"
-    return f"{expected_s / 60:,.1f} min ({max(0.0, expected_s - spread_s) / 60:,.1f} to {(expected_s + spread_s) / 60:,.1f})"
+    if math.isnan(spread_s):
+        return f"{_minutes(expected_s)} min (one batch: spread unknown)"
+    low, high = _minutes(max(0.0, expected_s - spread_s)), _minutes(expected_s + spread_s)
+    return f"{_minutes(expected_s)} min ({low} to {high})"
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:,.1f}"
 
 
 def _money(prompt: int | None, new: int | None, price_in: float | None, price_out: float | None) -> str:

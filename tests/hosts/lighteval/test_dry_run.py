@@ -1,14 +1,18 @@
 """What a run will take, worked out from the first questions."""
 
+import dataclasses
 import re
 
 import pytest
 
+from egobench_tasks.benchmarks import EGOGEARS
+from egobench_tasks.hosts.lighteval import vlm as vlm_module
 from egobench_tasks.hosts.lighteval.dry_run import TaskEstimate, Timed, describe, time_tasks
 
 
 def estimate(batches, n_to_ask=100, task="t"):
-    return TaskEstimate(task, n_to_ask, 64 * n_to_ask, Timed(batches, 1000 * sum(n for n, _ in batches), 40))
+    n_prompt_tokens = 1000 * sum(n for n, _ in batches)
+    return TaskEstimate(task, n_to_ask, 64 * n_to_ask, Timed(batches, n_prompt_tokens or None, 40 if batches else None))
 
 
 def test_time_is_that_of_what_is_left_with_its_spread():
@@ -43,7 +47,8 @@ def test_the_table_has_a_line_a_task_and_money_where_there_are_prices():
     assert "cost" in lines[0] and describe(tasks, None, None).splitlines()[1].split()[5] == "2.00"
 
 
-def test_the_first_questions_are_answered_once_and_kept(docs_of, vlm):
+def test_the_first_questions_are_answered_once_and_kept(docs_of, vlm, monkeypatch):
+    monkeypatch.setattr(vlm_module, "EGOGEARS", dataclasses.replace(EGOGEARS, max_new_tokens_cap=8))
     model, docs = vlm(), docs_of("multi")
     for doc in docs:
         doc.generation_size, doc.images = 8, type(doc.images)(())
