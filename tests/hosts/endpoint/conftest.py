@@ -224,9 +224,16 @@ def ask():
 FORKING = """
 import json, os, sys
 from pathlib import Path
+from egobench_tasks import cli
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.lighteval.endpoint import run_endpoint
 from egobench_tasks.hosts.lighteval.merge import merge_runs
+
+def egobench():
+    try:
+        cli.main()
+    except SystemExit as ended:
+        return ended.code or 0
 
 def call(job):
     os.environ.update(job["environment"])
@@ -235,6 +242,9 @@ def call(job):
     os.dup2(output, 1)
     os.dup2(output, 2)
     try:
+        if job["run"] == "egobench":
+            sys.argv = ["egobench", *job["arguments"]]
+            return egobench()
         if job["run"] == "merge":
             return merge_runs([Path(run) for run in job["runs"]], Path(job["out"]))
         return run_endpoint(Path(job["config"]), job["tasks"], job["arguments"], dry_run=job.get("dry_run", False))
@@ -282,6 +292,14 @@ class Runs:
             tasks=tasks,
             arguments=[str(argument) for argument in arguments],
             dry_run=dry_run,
+            environment={**self.environment, **environment},
+        )
+
+    def egobench(self, *arguments, **environment):
+        """``egobench ARGUMENTS…``: its exit code and what it printed."""
+        return self._finish(
+            run="egobench",
+            arguments=[str(argument) for argument in arguments],
             environment={**self.environment, **environment},
         )
 
