@@ -35,7 +35,7 @@ def completion(content='{"answer": ["A"]}', finish_reason="stop", usage=True, **
     choice = {"index": 0, "message": said, "finish_reason": finish_reason}
     body = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
     if usage:
-        body["usage"] = {"prompt_tokens": TEXT_TOKENS, "completion_tokens": 3}  # the server adds the images' tokens
+        body["usage"] = {"prompt_tokens": TEXT_TOKENS, "completion_tokens": 3, "total_tokens": 10}  # images' are added
     return body
 
 
