@@ -55,6 +55,22 @@ def vlm(tiny_llava, tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def count_generations(monkeypatch):
+    """How many questions the model was made to answer."""
+    from transformers import LlavaForConditionalGeneration
+
+    counted = []
+    stock = LlavaForConditionalGeneration.generate
+
+    def generate(self, **inputs):
+        counted.extend(inputs["input_ids"])
+        return stock(self, **inputs)
+
+    monkeypatch.setattr(LlavaForConditionalGeneration, "generate", generate)
+    return counted
+
+
+@pytest.fixture
 def run_program(tmp_path):
     """``run_program("lighteval", …, cwd=…, **environment)``: a program of this environment, as a user runs it."""
 

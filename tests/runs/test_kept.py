@@ -78,9 +78,11 @@ def test_no_key_stands_among_a_runs_variables():
     assert our_environment(environ) == {"EGOBENCH_JUDGE_MODEL": "j", "EGOGEARS_DATA": "x"}
 
 
-def test_a_command_is_named_as_a_user_calls_it():
-    assert this_command(["/venv/bin/lighteval", "accelerate", "a"]) == ("lighteval", "accelerate", "a")
-    assert this_command(["/src/egobench_tasks/cli.py", "run"]) == ("egobench", "run")
+def test_a_command_is_named_as_a_user_calls_it(monkeypatch):
+    monkeypatch.setattr("sys.argv", ["/venv/bin/lighteval", "accelerate", "a"])
+    assert this_command() == ("lighteval", "accelerate", "a")
+    monkeypatch.setattr("sys.argv", ["/src/egobench_tasks/cli.py", "run"])
+    assert this_command() == ("egobench", "run")
 
 
 def test_differences_are_named_by_their_path():

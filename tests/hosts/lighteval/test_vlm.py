@@ -14,22 +14,6 @@ def journalled():
     return [answer for folder in journal_root().iterdir() for answer in Journal(folder).answers().values()]
 
 
-@pytest.fixture
-def count_generations(monkeypatch):
-    """How many questions the model was made to answer."""
-    from transformers import LlavaForConditionalGeneration
-
-    counted = []
-    stock = LlavaForConditionalGeneration.generate
-
-    def generate(self, **inputs):
-        counted.extend(inputs["input_ids"])
-        return stock(self, **inputs)
-
-    monkeypatch.setattr(LlavaForConditionalGeneration, "generate", generate)
-    return counted
-
-
 def test_the_prompt_interleaves_labels_and_frames(vlm, docs_of):
     model = vlm()
     doc = next(doc for doc in docs_of("multi") if doc.specific["n_clips"] > 1)
