@@ -77,7 +77,9 @@ class Unanswered:
 class EndpointAnswers:
     """The answers of one endpoint's model: those in its journal, and those still to be asked for.
 
-    A truncated answer is kept, and followed by another attempt with twice the budget; see `attempts`.
+    A truncated answer is kept, and followed by another attempt with twice the budget; see `attempts`. Where the
+    larger budget is refused or fails for good, the truncated one stands in this run (PROTOCOL 1.2); ``standing``
+    says why, by task and question id. The next run asks again.
     """
 
     def __init__(self, settings: EndpointSettings) -> None:
@@ -91,11 +93,12 @@ class EndpointAnswers:
         self._kept = self.journal.answers()
         self._n_asked_again = 0
         self.asked: Asked | None = None
+        self.standing: dict[tuple[str, str], str] = {}
 
     def find(self, question: EndpointQuestion) -> Answer | None:
         """Return the answer that counts, the last attempt's, or None where one is still to be made."""
         answer, budget = self._next_attempt(question)
-        return answer if budget is None else None
+        return answer if budget is None or (question.task, question.question_id) in self.standing else None
 
     def missing(self, questions: Sequence[EndpointQuestion]) -> list[EndpointQuestion]:
         """Return the questions without an answer that counts."""
@@ -175,7 +178,10 @@ class EndpointAnswers:
                 except ClipError as error:
                     return Unanswered(question.question_id, question.task, CLIP_UNREADABLE, str(error))
                 except RequestFailed as error:
-                    return Unanswered(question.question_id, question.task, REQUEST_FAILED, str(error))
+                    smaller, _ = self._next_attempt(question)
+                    if smaller is None:
+                        return Unanswered(question.question_id, question.task, REQUEST_FAILED, str(error))
+                    self.standing[question.task, question.question_id] = str(error)
                 finally:
                     progress.update()
                 return None

@@ -18,7 +18,7 @@ from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.endpoint.client import EndpointClient
 from egobench_tasks.hosts.endpoint.estimate import Estimate, estimate
 from egobench_tasks.hosts.endpoint.questions import EndpointAnswers, EndpointQuestion, Unanswered, shows_images
-from egobench_tasks.hosts.endpoint.settings import EndpointSettings, load_endpoint_settings
+from egobench_tasks.hosts.endpoint.settings import EndpointSettings, Thinking, load_endpoint_settings
 from egobench_tasks.hosts.endpoint.sight import check_sight
 from egobench_tasks.hosts.lighteval.generation import generation, no_generation
 from egobench_tasks.hosts.lighteval.messages import is_ours
@@ -73,11 +73,13 @@ class EndpointModel(AnsweringModel):
         )
         self.unanswered = await answers.ask(questions)
         self.config.served = dict(self.answerer.server or {})
+        for (task, question_id), reason in answers.standing.items():
+            print(f"{task} {question_id} stays truncated, a larger budget failed: {reason}", file=sys.stderr)
         reasons = {(item.task, item.question_id): item.finish_reason for item in self.unanswered}
         return [
             no_generation(question.prompt, reasons[question.task, question.question_id])
             if (answer := answers.find(question)) is None
-            else generation(answer, self.answerer.key)
+            else generation(answer, self.answerer.key, thinking=self._settings.thinking is Thinking.ON)
             for question in questions
         ]
 

@@ -35,6 +35,7 @@ from egobench_tasks.runs.journal import MISSING, UNANSWERED
 from egobench_tasks.runs.record import RECORDS_FOLDER, Answerer, Asked, Counts, RunRecord, record_of
 from egobench_tasks.runs.shards import SHARD_VARIABLE
 from egobench_tasks.scoring.answers import NORMAL_STOP
+from egobench_tasks.scoring.endings import Ending, ending
 
 _SHOWN = 20
 # Machines of one run have their own servers and memory.
@@ -151,7 +152,7 @@ def collect_answers(runs: Sequence[SavedRun]) -> dict[QuestionKey, _Found]:
     for run in runs:
         for task, path in sorted(run.details.items()):
             for question_id, generation in _read_details(path):
-                if generation.finish_reason in UNANSWERED:
+                if generation.finish_reason in UNANSWERED or ending(generation.finish_reason) is Ending.SERVICE_FAILURE:
                     continue
                 first = found.setdefault((task, question_id), _Found(generation, path))
                 if _said(first.generation) != _said(generation):
@@ -214,6 +215,7 @@ def _read_details(path: Path) -> list[tuple[str, Generation]]:
                     reasonings=response["reasonings"],
                     finish_reason=response.get("finish_reason", NORMAL_STOP),
                     answered_by=response.get("answered_by", ""),
+                    thinking=bool(response.get("thinking")),
                 ),
             )
         )

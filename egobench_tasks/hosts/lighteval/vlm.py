@@ -23,6 +23,7 @@ from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.hosts.lighteval.generation import generation
 from egobench_tasks.hosts.lighteval.identity import model_identity, with_identity
 from egobench_tasks.hosts.lighteval.messages import MessagePart, is_ours, message_parts
+from egobench_tasks.hosts.lighteval.said import read_tokens
 from egobench_tasks.runs.attempts import ended_by_itself, growing_budgets, next_attempt
 from egobench_tasks.runs.journal import (
     CLIP_UNREADABLE,
@@ -37,6 +38,7 @@ from egobench_tasks.runs.record import Answerer, Asked
 from egobench_tasks.runs.sessions import session_of
 from egobench_tasks.runs.tally import count
 from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
+from egobench_tasks.scoring.reasoning import left_open
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +101,8 @@ class FrameVLM(VLMTransformersModel):
         journal.close()
         answers = [self._last_attempt(doc, kept) for doc in docs]
         self.asked = Asked(counts=count(answers, n_asked=n_missing), seconds=time.monotonic() - started_s)
-        return [generation(answer, self.answerer.key) for answer in answers]
+        thinking = bool(left_open(self._chat_text(["?"])))  # the template opens the reasoning for the model
+        return [generation(answer, self.answerer.key, thinking=thinking) for answer in answers]
 
     def _waiting(self, docs: list[Doc], kept: Mapping[str, Answer]) -> dict[int, list[Doc]]:
         """The documents that lack an attempt, by the new tokens it is to have."""
@@ -198,20 +201,21 @@ class FrameVLM(VLMTransformersModel):
             "max_new_tokens": min(budget_tokens, self.max_length - n_padded),
         }
         generated = self.model.generate(**inputs, **parameters)[:, n_padded:].cpu()
-        texts = self.processor.batch_decode(generated, skip_special_tokens=True)
         return [
-            self._answer_of(doc, budget_tokens, text, tokens.tolist(), int(mask.sum()))
-            for doc, text, tokens, mask in zip(
-                batch.docs, texts, generated, batch.inputs["attention_mask"], strict=True
+            self._answer_of(doc, budget_tokens, prompt, tokens.tolist(), int(mask.sum()))
+            for doc, prompt, tokens, mask in zip(
+                batch.docs, batch.texts, generated, batch.inputs["attention_mask"], strict=True
             )
         ]
 
-    def _answer_of(self, doc: Doc, budget_tokens: int, text: str, tokens: list[int], n_prompt_tokens: int) -> Answer:
+    def _answer_of(self, doc: Doc, budget_tokens: int, prompt: str, tokens: list[int], n_prompt_tokens: int) -> Answer:
         stops = [index for index, token in enumerate(tokens) if token in self._stop_ids]
+        said = read_tokens(self.tokenizer, tokens, self._stop_ids, prompt)
         return self._new_answer(
             doc,
             budget_tokens,
-            text=text,
+            text=said.text,
+            reasoning=said.reasoning,
             finish_reason=NORMAL_STOP if stops else LENGTH_STOP,
             n_prompt_tokens=n_prompt_tokens,
             n_new_tokens=stops[0] + 1 if stops else len(tokens),
@@ -246,9 +250,9 @@ class FrameVLM(VLMTransformersModel):
         return question_key(self._identity, doc.specific["segments"], doc.images, budget_tokens, self._generation)
 
     def _budgets(self, doc: Doc) -> Iterable[int]:
-        """What the user set for the model, and no other; else the task's budget, which grows (PROTOCOL 1.2)."""
-        fixed = self.config.generation_size or self.config.generation_parameters.max_new_tokens
-        return (fixed,) if fixed else growing_budgets(doc.generation_size, EGOGEARS.max_new_tokens_cap)
+        """The first is the user's, if he names one, else the task's; it grows in either case (PROTOCOL 1.2)."""
+        named = self.config.generation_size or self.config.generation_parameters.max_new_tokens
+        return growing_budgets(named or doc.generation_size, EGOGEARS.max_new_tokens_cap)
 
 
 def _is_final(answer: Answer) -> bool:
