@@ -23,7 +23,7 @@ from egobench_tasks.hosts.endpoint.client import EndpointClient, RequestFailed
 from egobench_tasks.hosts.endpoint.cut_prompts import PromptMeter
 from egobench_tasks.hosts.endpoint.message import message_content
 from egobench_tasks.hosts.endpoint.reply import Reply
-from egobench_tasks.hosts.endpoint.same_model import check_same_model, find_place
+from egobench_tasks.hosts.endpoint.same_answers import ANSWERS
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings
 from egobench_tasks.hosts.endpoint.sight import check_sight
 from egobench_tasks.runs.attempts import growing_budgets, next_attempt
@@ -38,6 +38,7 @@ from egobench_tasks.runs.journal import (
     question_key,
 )
 from egobench_tasks.runs.record import Answerer, Asked
+from egobench_tasks.runs.same_model import Model, check_same_model, find_place
 from egobench_tasks.runs.sessions import read_sessions, session_of
 from egobench_tasks.runs.tally import count
 
@@ -127,7 +128,7 @@ class EndpointAnswers:
 
         Kept answers need no server that is there, if nothing is to be asked.
         """
-        place = await find_place(client, self._settings)
+        place = await find_place(client.model_list, self._settings.base_url, self._settings.model)
         if place is None:
             if not n_missing:
                 print(f"{self._settings.base_url} is not there; all answers are kept ones", file=sys.stderr)
@@ -150,7 +151,8 @@ class EndpointAnswers:
                 return None
 
         sessions = read_sessions(self.journal.folder)
-        confirmed, self._n_asked_again = await check_same_model(self._settings, place, sessions, kept, ask_again)
+        model = Model(self._settings.model, place, self._settings.concurrency, sampled=self._settings.temperature != 0)
+        confirmed, self._n_asked_again = await check_same_model(model, ANSWERS, sessions, kept, ask_again)
         self.journal.session = session_of(self.answerer, place, confirmed)
         if self._n_asked_again:
             self.journal.note_session()  # what was seen now need not be looked at again

@@ -7,6 +7,7 @@ answer is asked for again with twice the budget; a first one other than the benc
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +26,16 @@ from egobench_tasks.asking.open import (
 )
 from egobench_tasks.asking.open_settings import DEFAULT_SETTING, open_settings
 from egobench_tasks.asking.prompts import choice_templates, open_templates
-from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
-from egobench_tasks.data import fingerprint, load_rows, locate, pin
+from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
+from egobench_tasks.data import DatasetLocation, fingerprint, load_rows, locate, pin
 from egobench_tasks.errors import InputError
+from egobench_tasks.frames.decode import decoder_version
 from egobench_tasks.frames.spec import FrameSpec, Sampling
 from egobench_tasks.hosts.inspect.scorers import choice_scorer, open_scorer
 from egobench_tasks.hosts.inspect.solvers import ask_with_frames, frames_record
 from egobench_tasks.judge.prompt import prompt_fingerprint
 from egobench_tasks.judge.settings import load_settings
+from egobench_tasks.runs.circumstances import library_versions, this_package
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +81,8 @@ def egotempo(
     """
     spec, settings = _spec(setting), load_settings(overrides={"model": judge})
     templates = open_templates()
-    rows = load_rows(pin(locate(EGOTEMPO)), EGOTEMPO.config)
+    location = pin(locate(EGOTEMPO))
+    rows = load_rows(location, EGOTEMPO.config)
     if category is not None:
         rows = rows_of_category(rows, find_category(category))
     if spec is not None and (n_missing := sum(video is None for video in rows["video"])):
@@ -93,6 +97,7 @@ def egotempo(
             "frames": spec.key() if spec else "none",
             "dataset": fingerprint(rows),
             "judge": f"{settings.model}, prompt {prompt_fingerprint()}" if settings else "none",
+            **_circumstances(EGOTEMPO, location),
         },
         version=EGOTEMPO.version,
     )
@@ -100,7 +105,8 @@ def egotempo(
 
 def _egogears(config: str, n_frames: int, log_images: bool) -> Task:
     templates = choice_templates()
-    rows = load_rows(pin(locate(EGOGEARS)), config)
+    location = pin(locate(EGOGEARS))
+    rows = load_rows(location, config)
 
     def sample(row: Mapping[str, Any]) -> Sample:
         return _choice_sample(show_choice(row, templates, n_frames, EGOGEARS.min_frames_per_clip))
@@ -115,9 +121,21 @@ def _egogears(config: str, n_frames: int, log_images: bool) -> Task:
             "prompt": templates.fingerprint,
             "frames": f"{spec.key()} at least {EGOGEARS.min_frames_per_clip} a clip",
             "dataset": fingerprint(rows),
+            **_circumstances(EGOGEARS, location),
         },
         version=EGOGEARS.version,
     )
+
+
+def _circumstances(benchmark: Benchmark, location: DatasetLocation) -> dict[str, Any]:
+    """What surrounds a run and Inspect does not log itself; the model and its settings it does."""
+    return {
+        "egobench": asdict(this_package()),
+        "libraries": library_versions(),
+        "libavcodec": decoder_version(),
+        "location": str(location),
+        "canary": benchmark.canary,
+    }
 
 
 def _dataset(name: str, rows: Any, sample: Callable[[Mapping[str, Any]], Sample]) -> MemoryDataset:

@@ -3,8 +3,8 @@
 import pytest
 
 from egobench_tasks.errors import EgobenchError, InputError
-from egobench_tasks.hosts.endpoint import same_model
-from egobench_tasks.hosts.endpoint.same_model import same_answer
+from egobench_tasks.hosts.endpoint.same_answers import same_answer
+from egobench_tasks.runs import same_model
 from egobench_tasks.runs.journal import Answer, Journal, journal_root
 
 
@@ -165,7 +165,7 @@ def test_a_server_that_answers_none_of_the_kept_questions_is_an_error_while_some
 ):
     ask(settings(), questions(2))
     other_server.script = lambda request, n: other_server.say({"error": "no"}, status=400)
-    with pytest.raises(EgobenchError, match="answers none of 2 questions whose answers are kept"):
+    with pytest.raises(EgobenchError, match="gives none of 2 kept answers again"):
         ask(settings(base_url=other_server.url), questions(3))
 
 
