@@ -32,7 +32,7 @@ def _shown(answer: Answer) -> str:
     return f"{in_short(answer.text)}{tokens}"
 
 
-ANSWERS = Work[Answer](
+ANSWERS: Work[Answer] = Work(
     noun="answers",
     key=lambda answer: answer.key,
     title=lambda answer: answer.question_id,

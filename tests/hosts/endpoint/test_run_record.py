@@ -8,6 +8,7 @@ import signal
 import time
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from egobench_tasks.runs.journal import Journal
@@ -72,6 +73,12 @@ def test_two_identical_runs_differ_in_times_alone(oracle_server, config, runs, t
     (results,) = (tmp_path / "out1").rglob(f"results_{first['times']['results_date']}.json")
     saved = json.loads(results.read_text())["config_general"]["model_config"]
     assert saved["served"]["root"] == "/weights/m"
+    answered_by = [
+        row["answered_by"]
+        for path in (tmp_path / "out1").rglob("details_*.parquet")
+        for row in pq.read_table(path, columns=["model_response"]).column("model_response").to_pylist()
+    ]
+    assert answered_by == 4 * [first["model"]["key"]]
 
     code, output = runs.egobench("repeat", "out1")
     assert code == 0
@@ -170,6 +177,14 @@ def test_a_merged_runs_record_names_its_parts_and_two_servers_roots_are_not_merg
     assert (code, "differ in the model's root (by its server)" in output) == (2, True), output
 
 
+def terse(folder):
+    """The model in a folder, ending every answer with its first token: cut ones would be asked for again."""
+    path = folder / "generation_config.json"
+    n_tokens = json.loads((folder / "config.json").read_text())["text_config"]["vocab_size"]
+    path.write_text(json.dumps({**json.loads(path.read_text()), "eos_token_id": list(range(n_tokens))}))
+    return folder
+
+
 def transformers_run(model, out, *options):
     return [
         "run", "transformers", f"model_name={model},generation_size=4", ONE, "--output-dir", str(out), *options,
@@ -179,7 +194,7 @@ def transformers_run(model, out, *options):
 def test_run_kill_other_weights_under_the_same_name_and_again_stops_with_a_message(runs, tiny_llava, tmp_path):
     from dataset_scripts.sample.tiny_vlm import write_tiny_llava
 
-    model = Path(shutil.copytree(tiny_llava, tmp_path / "model"))
+    model = terse(Path(shutil.copytree(tiny_llava, tmp_path / "model")))
     killed(
         runs,
         tmp_path / "journal",
@@ -188,7 +203,7 @@ def test_run_kill_other_weights_under_the_same_name_and_again_stops_with_a_messa
         arguments=transformers_run(model, "out"),
     )
     n_kept = n_journalled(tmp_path / "journal")
-    write_tiny_llava(model, seed=2)
+    terse(write_tiny_llava(model, seed=2))
     code, output = runs.egobench(*transformers_run(model, "out"))
     assert code == 2 and "Traceback" not in output
     says = " ".join(output.replace("│", " ").split())  # lighteval's command line prints it in a box
@@ -204,9 +219,9 @@ def test_run_kill_other_weights_under_the_same_name_and_again_stops_with_a_messa
 def test_shards_of_one_name_and_two_weights_are_not_merged(runs, tiny_llava, tmp_path):
     from dataset_scripts.sample.tiny_vlm import write_tiny_llava
 
-    model = Path(shutil.copytree(tiny_llava, tmp_path / "model"))
+    model = terse(Path(shutil.copytree(tiny_llava, tmp_path / "model")))
     assert runs.egobench(*transformers_run(model, "s1", "--shard", "1/2"))[0] == 0
-    write_tiny_llava(model, seed=2)
+    terse(write_tiny_llava(model, seed=2))
     assert runs.egobench(*transformers_run(model, "s2", "--shard", "2/2"))[0] == 0
     code, output = runs.merge("s1", "s2", out="x")
     assert code == 2
