@@ -134,7 +134,8 @@ class EndpointAnswers:
                 print(f"{self._settings.base_url} is not there; all answers are kept ones", file=sys.stderr)
             return
         self.answerer = replace(self.answerer, server=asdict(place.served))
-        question_of = {answer.key: question for question in questions if (answer := self.find(question))}
+        # A cut attempt counts too: it stands where a larger budget is refused.
+        question_of = {answer.key: question for question in questions if (answer := self._next_attempt(question)[0])}
         kept = {
             stem: taken
             for stem, answers in self.journal.by_session().items()

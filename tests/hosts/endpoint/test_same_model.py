@@ -137,6 +137,18 @@ def test_two_models_that_answered_at_once_are_told_apart_by_the_next_run(
         ask(settings(), questions(4))
 
 
+def test_a_cut_attempt_of_another_model_is_not_followed_by_this_ones(server, other_server, settings, questions, ask):
+    def cut_then_gone(request, n):
+        cut = request["max_tokens"] == 2048
+        return server.say(server.completion("a b c", "length")) if cut else server.say({"error": "no"}, status=400)
+
+    server.script = cut_then_gone
+    ask(settings(), questions(2))
+    says(other_server, '{"answer": ["B"]}')
+    with pytest.raises(InputError, match=f"2 answers of {server.url}: of 2 asked again 2 come back otherwise"):
+        ask(settings(base_url=other_server.url), questions(2))
+
+
 def test_a_label_keeps_a_namesakes_answers_apart(server, other_server, settings, questions, ask):
     says(other_server, '{"answer": ["B"]}')
     ask(settings(), questions(2))
