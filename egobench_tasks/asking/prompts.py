@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from egobench_tasks.asking.questions import ChoiceQuestion
+from egobench_tasks.documents import read_toml
 from egobench_tasks.errors import InputError
 
 PROMPTS_VARIABLE = "EGOBENCH_PROMPTS"
@@ -69,10 +70,7 @@ def load_choice_templates(path: Path = CHOICE_TEMPLATES) -> ChoiceTemplates:
     Raises ``InputError`` for a file that cannot be read, a key that is missing or unknown, or a
     placeholder that is missing or unknown.
     """
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: cannot read the prompt templates: {error}") from error
+    values = read_toml(path, "the prompt templates")
     values.setdefault("multi", values.get("single"))
     if set(values) != {"version", "single", "multi"} or not all(isinstance(value, str) for value in values.values()):
         raise InputError(

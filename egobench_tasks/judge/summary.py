@@ -27,6 +27,7 @@ class JudgeSummary:
     correct: int
     score_sum: float
     unjudged: Mapping[NoVerdict, int] = field(default_factory=dict)
+    without_score: int = 0
 
     @property
     def total(self) -> int:
@@ -45,8 +46,9 @@ class JudgeSummary:
 
     @property
     def mean_score(self) -> float:
-        """The judge's mean score over judged answers, in [0, 5]; NaN where none is judged."""
-        return self.score_sum / self.judged if self.judged else math.nan
+        """The judge's mean score over the verdicts that have one, in [0, 5]; NaN where none has."""
+        n_scored = self.judged - self.without_score
+        return self.score_sum / n_scored if n_scored else math.nan
 
     @property
     def unjudged_rate(self) -> float:
@@ -66,8 +68,9 @@ def summarise(judgements: Iterable[Judgement]) -> JudgeSummary:
     return JudgeSummary(
         judged=len(verdicts),
         correct=sum(verdict.correct for verdict in verdicts),
-        score_sum=math.fsum(verdict.score for verdict in verdicts),
+        score_sum=math.fsum(verdict.score for verdict in verdicts if verdict.score is not None),
         unjudged=dict(sorted(unjudged.items())),
+        without_score=sum(verdict.score is None for verdict in verdicts),
     )
 
 

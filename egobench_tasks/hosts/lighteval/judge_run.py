@@ -1,6 +1,7 @@
 """Judging a finished run again: to complete missing verdicts, or by another judge (`egobench judge RUN`)."""
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -130,7 +131,8 @@ def _item(facts: Mapping[str, Any], response: Mapping[str, Any]) -> JudgeItem | 
 def _saved(metric: Mapping[str, Any]) -> Verdict | None:
     if not metric.get("judged"):
         return None
-    return Verdict(correct=metric["judge_accuracy"] == 1, score=metric["judge_score"])
+    score = metric["judge_score"]
+    return Verdict(metric["judge_accuracy"] == 1, None if score is None or math.isnan(score) else score)
 
 
 def _write_verdicts(run: Path, model: str, judged: JudgedRun) -> None:

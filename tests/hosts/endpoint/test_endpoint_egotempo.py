@@ -11,10 +11,10 @@ import pytest
 from egobench_tasks.asking.open import NO_CLIP
 from egobench_tasks.frames.lazy import FrameList, FrameRequest
 from egobench_tasks.frames.spec import FrameSpec, Sampling
-from egobench_tasks.hosts.endpoint.settings import Thinking
 from egobench_tasks.hosts.lighteval.endpoint import EndpointModel
 from egobench_tasks.hosts.lighteval.metrics import ChoiceScores, OpenScores
 from egobench_tasks.runs.journal import CLIP_UNREADABLE
+from egobench_tasks.servers.settings import Thinking
 
 
 def answer(settings, docs):

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from egobench_tasks.scoring.answers import answer_text
+from egobench_tasks.texts import well_formed
 
 NO_FINISH_REASON = "missing"
 """The finish reason of a reply that gives none: not a normal stop, so no answer (PROTOCOL 1.3, rule 5)."""
 
 _OPEN_TAG, _CLOSE_TAG = "<think>", "</think>"
+_REASON_CHARACTERS = 100
 
 
 class BadReply(Exception):
@@ -49,7 +51,7 @@ def read_reply(body: str) -> Reply:
     return Reply(
         text=text,
         reasoning="\n".join(part for part in (separate, inline) if part),
-        finish_reason=str(choice.get("finish_reason") or NO_FINISH_REASON),
+        finish_reason=well_formed(str(choice.get("finish_reason") or NO_FINISH_REASON))[:_REASON_CHARACTERS],
         n_prompt_tokens=_count(usage, "prompt_tokens"),
         n_new_tokens=_count(usage, "completion_tokens"),
     )
@@ -73,9 +75,9 @@ def _text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return value
+        return well_formed(value)
     if isinstance(value, list):
-        return "".join(_part_text(part) for part in value)
+        return well_formed("".join(_part_text(part) for part in value))
     raise TypeError(f"content is a {type(value).__name__}")
 
 

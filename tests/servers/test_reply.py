@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egobench_tasks.hosts.endpoint.reply import BadReply, read_reply, split_reasoning
 from egobench_tasks.scoring.answers import parse_answer
+from egobench_tasks.servers.reply import BadReply, read_reply, split_reasoning
 
 
 @pytest.mark.parametrize(
