@@ -5,12 +5,12 @@ on the disk before the next question goes out, so a run that is killed goes on w
 """
 
 import asyncio
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from tqdm import tqdm
 
+from egobench_tasks.judge.identity import JudgeIdentity, served_identity
 from egobench_tasks.judge.prompt import JudgeItem, judge_messages
 from egobench_tasks.judge.settings import JudgeSettings
 from egobench_tasks.judge.store import VerdictStore, verdict_key
@@ -40,10 +40,10 @@ _LOOK_AGAIN_S = 1.0
 _SHOWN_CHARACTERS = 300
 
 
-def stored_judgements(items: Sequence[JudgeItem], model: str, store: VerdictStore) -> list[Judgement]:
+def stored_judgements(items: Sequence[JudgeItem], identity: JudgeIdentity, store: VerdictStore) -> list[Judgement]:
     """Return what the store holds of one judge's judgements, one an item, without asking anyone."""
-    keys = [verdict_key(item, model) for item in items]
-    found = store.find(frozenset(keys))
+    keys = [verdict_key(item, identity) for item in items]
+    found = store.find(frozenset(keys), identity.served)
     return [found.get(key, _NOT_ASKED) for key in keys]
 
 
@@ -58,51 +58,53 @@ async def judge_async(items: Sequence[JudgeItem], settings: JudgeSettings, store
     Raises no error for a judge that fails: see `Judgement.failure` for what went wrong. Another run that is asking
     the same judge for verdicts of this store is waited for.
     """
-    before = stored_judgements(items, settings.model, store)
-    if not _without_verdict(items, before, settings):
+    identity = served_identity(settings)
+    before = stored_judgements(items, identity, store)
+    if not _without_verdict(items, before, identity):
         return before
     store.check()
-    claims, claim = Claims(store.path.parent / "claims"), _claim_key(items, settings)
+    claims, claim = Claims(store.path.parent / "claims"), _claim_key(items, identity)
     waited_s = 0.0
     while True:
         with claims.claim(claim) as is_ours:
             if is_ours:
-                before = stored_judgements(items, settings.model, store)  # another run may have asked meanwhile
-                missing = _without_verdict(items, before, settings)
+                before = stored_judgements(items, identity, store)  # another run may have asked meanwhile
+                missing = _without_verdict(items, before, identity)
                 if missing:
-                    await _ask_all(missing, settings, store)
+                    await _ask_all(missing, settings, identity, store)
                 break
         if waited_s % SILENCE_S == 0:
             tell(f"another run is asking {settings.model} ({claims.holder(claim)}); waiting for its verdicts")
         await asyncio.sleep(_LOOK_AGAIN_S)
         waited_s += _LOOK_AGAIN_S
-    return stored_judgements(items, settings.model, store)
+    return stored_judgements(items, identity, store)
 
 
 def _without_verdict(
-    items: Iterable[JudgeItem], judgements: Iterable[Judgement], settings: JudgeSettings
+    items: Iterable[JudgeItem], judgements: Iterable[Judgement], identity: JudgeIdentity
 ) -> list[JudgeItem]:
     """The items to ask for, each text once."""
     missing = {
-        verdict_key(item, settings.model): item
+        verdict_key(item, identity): item
         for item, judgement in zip(items, judgements, strict=True)
         if judgement.verdict is None
     }
     return list(missing.values())
 
 
-def _claim_key(items: Sequence[JudgeItem], settings: JudgeSettings) -> str:
+def _claim_key(items: Sequence[JudgeItem], identity: JudgeIdentity) -> str:
     """One claim a judge, since a round asks for many items; one an item where they come singly, as Inspect's do."""
-    name = verdict_key(items[0], settings.model) if len(items) == 1 else settings.model
-    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:32]
+    return verdict_key(items[0], identity) if len(items) == 1 else identity.digest
 
 
-async def _ask_all(items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictStore) -> None:
+async def _ask_all(
+    items: Sequence[JudgeItem], settings: JudgeSettings, identity: JudgeIdentity, store: VerdictStore
+) -> None:
     given: list[Judgement] = []
 
     async def ask_one(item: JudgeItem) -> Outcome:
         judgement, outcome = await _ask(client, settings, item)
-        store.append(item, settings.model, judgement)
+        store.append(item, identity, judgement)
         given.append(judgement)
         progress.update()
         return outcome

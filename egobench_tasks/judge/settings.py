@@ -13,6 +13,7 @@ from egobench_tasks.servers.settings import ServerSettings
 PREFIX = "EGOBENCH_JUDGE_"
 API_KEY_VARIABLE = f"{PREFIX}API_KEY"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
+PROMPT_VARIABLE = f"{PREFIX}PROMPT"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,7 @@ def load_settings(
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    apart = {API_KEY_VARIABLE, CONFIG_VARIABLE}
+    apart = {API_KEY_VARIABLE, CONFIG_VARIABLE, PROMPT_VARIABLE}
     found: dict[str, Any] = {}
     for variable, text in sorted(environ.items()):
         if variable.startswith(PREFIX) and variable not in apart and text:

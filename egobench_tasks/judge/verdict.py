@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from egobench_tasks.documents import unique_keys
-from egobench_tasks.scoring.answers import answer_text
+from egobench_tasks.scoring.answers import NORMAL_STOP
+from egobench_tasks.scoring.endings import Ending, ending
+from egobench_tasks.scoring.reasoning import split_reasoning
 from egobench_tasks.texts import well_formed
 
 MAX_SCORE = 5
-NORMAL_STOP = "stop"
-LENGTH_STOP = "length"
 # Python's parser gives up, or worse, on nesting that no verdict needs.
 _MAX_REPLY_CHARS = 20_000
-_MAX_PYTHON_DICTS = 50
+_MAX_PYTHON_DICTS = 20
 # A score that speaks against its own `pred`: "incorrect" with a 4 or 5, "correct" with a 0 or 1.
 _LEAST_SCORE_OF_RIGHT, _MOST_SCORE_OF_RIGHT_DENIED = 4, 1
 
@@ -46,6 +46,7 @@ class NoVerdict(StrEnum):
     SERVER_ERROR = "server_error"
     REFUSED = "refused"  # any other HTTP status: a wrong key, an unknown model, a prompt too long
     NOT_ASKED = "not_asked"
+    LOST = "lost"  # there is no answer to judge, and that is not the model's doing: no clip, a failed request
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +97,12 @@ def read_verdict(reply: str, finish_reason: str = NORMAL_STOP) -> Reading:
     ``reason`` text or absent. Other keys are passed over; a dict with a key that stands twice is none. Dicts that
     agree count as one. ``finish_reason`` is why the reply ended, in the OpenAI API's words.
     """
-    if finish_reason == LENGTH_STOP:
+    ended = ending(finish_reason)
+    if ended is Ending.LENGTH:
         return Reading(None, NoVerdict.TRUNCATED)
-    if finish_reason != NORMAL_STOP:
+    if ended is not Ending.NORMAL:
         return Reading(None, NoVerdict.ABNORMAL_STOP)
-    text = answer_text(reply)
+    text = split_reasoning(reply).answer
     if text is None:
         return Reading(None, NoVerdict.UNCLOSED_REASONING)
     if not text.replace("`", "").strip():

@@ -34,6 +34,7 @@ SILENCE_S = 60.0
 _AUTO_AT_FIRST = 4
 _REASON_CHARACTERS = 500
 _TOLD_PAUSE_S = 5.0
+_LOOK_S = 20.0
 _SHORT_SECRET = 8
 """A shorter secret is masked in errors only: in a model's answer it may be a word like any other."""
 
@@ -70,7 +71,8 @@ class ServerClient:
         self.settings = settings
         self._tell = tell
         self._secrets = settings.secrets()
-        self._url, self._headers = _address(settings), _headers(settings)
+        self._url, self._models_url = _address(settings, "chat/completions"), _address(settings, "models")
+        self._headers = _headers(settings)
         self._dialect = first_dialect(settings)
         self._pace = Pace(settings.requests_per_minute)
         at_first = _AUTO_AT_FIRST if settings.concurrency == AUTO else settings.most_at_once
@@ -127,6 +129,18 @@ class ServerClient:
                     after = f" (after {n_failures} attempts)" if n_failures > 1 else ""
                     raise RequestFailed(failure.kind, failure.reason + after) from None
                 await self._back_off(failure, n_failures)
+
+    async def model_list(self) -> str | None:
+        """Return the body of ``GET /models``, empty where the server offers none; None where it cannot be reached."""
+        try:
+            async with asyncio.timeout(min(_LOOK_S, self.settings.timeout_s)):
+                async with self._http.stream("GET", self._models_url, headers=self._headers) as response:
+                    text = await read_body(response.aiter_bytes(), _charset(response.headers))
+        except TooLarge:
+            return ""
+        except (TimeoutError, httpx.HTTPError, StreamCut, OSError):
+            return None
+        return text if response.is_success else ""
 
     async def _attempt(self, body: dict[str, object]) -> Reply:
         token = object()
@@ -239,9 +253,9 @@ def _mask(text: str, secrets: Sequence[str]) -> str:
     return text
 
 
-def _address(settings: ServerSettings) -> httpx.URL:
+def _address(settings: ServerSettings, what: str) -> httpx.URL:
     parts = urlsplit(settings.base_url)
-    path = parts.path.rstrip("/") + "/chat/completions"
+    path = f"{parts.path.rstrip('/')}/{what}"
     url = httpx.URL(urlunsplit((parts.scheme, parts.netloc, path, parts.query, "")))
     return url.copy_merge_params(settings.sent_query()) if settings.query else url
 

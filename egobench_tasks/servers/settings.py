@@ -52,6 +52,7 @@ class ServerSettings:
 
     base_url: the API's root, ``http://127.0.0.1:8000/v1``; a query in it (``?api-version=…``) is kept.
     model: the name the server knows the model by.
+    label: a name of the user's own that keeps apart what two models of one name have said; None for none.
     api_key_variable: the environment variable that holds the key; the key itself is never kept.
     headers, query: sent with every request. A value ``$NAME`` is the environment variable's: that is where keys belong.
     concurrency: requests under way at once, or ``"auto"``: more while it goes well, fewer on a 429 or a timeout.
@@ -70,6 +71,7 @@ class ServerSettings:
 
     base_url: str
     model: str
+    label: str | None = None
     api_key_variable: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)

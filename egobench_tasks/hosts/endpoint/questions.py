@@ -5,9 +5,11 @@ Knows nothing of lighteval: its host is one caller, the benchmark of our own cos
 
 import asyncio
 import os
-from collections.abc import Iterable, Sequence
+import sys
+import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from tqdm import tqdm
@@ -18,8 +20,11 @@ from egobench_tasks.errors import InputError
 from egobench_tasks.files import make_private_folder
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.lazy import FrameList
+from egobench_tasks.hosts.endpoint.cut_prompts import PromptMeter
 from egobench_tasks.hosts.endpoint.message import question_message
+from egobench_tasks.hosts.endpoint.same_model import check_same_model, find_place
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings
+from egobench_tasks.hosts.endpoint.sharing import ask_shared
 from egobench_tasks.hosts.endpoint.sight import check_sight
 from egobench_tasks.runs.attempts import growing_budgets, next_attempt
 from egobench_tasks.runs.claims import Claims
@@ -30,22 +35,18 @@ from egobench_tasks.runs.journal import (
     Answer,
     Journal,
     answer_key,
-    journal_root,
+    journal_folder,
+    next_generation,
     question_key,
 )
-from egobench_tasks.servers.client import SILENCE_S, ServerClient, tell
+from egobench_tasks.runs.record import Answerer, Asked
+from egobench_tasks.runs.sessions import read_sessions, session_of
+from egobench_tasks.runs.tally import count
+from egobench_tasks.servers.client import ServerClient
 from egobench_tasks.servers.dialect import Message
-from egobench_tasks.servers.failures import RequestFailed
+from egobench_tasks.servers.failures import FailureKind, RequestFailed
 from egobench_tasks.servers.reply import Reply
-from egobench_tasks.servers.rounds import Outcome, ask_all, give_up_limit
-
-_LOOK_AGAIN_S = 1.0
-"""How often to look whether another run has answered what it has claimed."""
-
-_ELSEWHERE = "another run was asking it when this one gave up"
-
-_Name = tuple[str, str]
-"""A question's task and id."""
+from egobench_tasks.servers.rounds import Outcome, give_up_limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +81,27 @@ class EndpointAnswers:
     """The answers of one endpoint's model: those in its journal, and those still to be asked for.
 
     A truncated answer is kept, and followed by another attempt with twice the budget; see `attempts`. Where the
-    server refuses the larger budget, the smaller attempt stands (PROTOCOL 1.2) until the next run.
+    larger budget is refused or fails for good, the truncated one stands in this run (PROTOCOL 1.2); ``standing``
+    says why, by task and question id. The next run asks again.
     """
 
     def __init__(self, settings: EndpointSettings) -> None:
         self._settings = settings
-        self._identity = settings.identity()
-        self.journal = Journal(journal_root() / answer_key(**self._identity))
+        identity = settings.identity()
+        generation = next_generation(identity)
+        self.answerer = Answerer(
+            name=settings.model, key=answer_key(**identity), identity=identity, generation=generation
+        )
+        self.journal = Journal(journal_folder(identity, generation))
         self._kept = self.journal.answers()
-        self._standing: set[str] = set()
+        self._n_asked_again = 0
+        self.asked: Asked | None = None
+        self.standing: dict[tuple[str, str], str] = {}
 
     def find(self, question: EndpointQuestion) -> Answer | None:
         """Return the answer that counts, the last attempt's, or None where one is still to be made."""
         answer, budget = self._next_attempt(question)
-        return answer if budget is None or self._claim_key(question) in self._standing else None
+        return answer if budget is None or _name(question) in self.standing else None
 
     def missing(self, questions: Sequence[EndpointQuestion]) -> list[EndpointQuestion]:
         """Return the questions without an answer that counts."""
@@ -102,22 +110,99 @@ class EndpointAnswers:
     async def ask(self, questions: Sequence[EndpointQuestion]) -> list[Unanswered]:
         """Ask every question that has no answer yet; return those that still have none.
 
-        Those that no run has asked so far come first, those that failed before last. What another run is asking at
-        the moment is left to it. Where any has frames, the sight check comes first: raises ``EgobenchError`` where
-        the server ignores images, ``InputError`` where the journal cannot be written.
+        Before the first, the model is looked at: raises ``InputError`` where kept answers are another model's (see
+        `same_model`). Where any question has frames, the sight check follows: raises ``EgobenchError`` where the server
+        ignores images. Raises ``InputError`` too where the journal cannot be written. What another run is asking at
+        the moment is left to it, and waited for.
         """
+        started_s = time.monotonic()
         missing = self.missing(questions)
-        if not missing:
-            return []
-        self._check_journal()
         async with ServerClient(self._settings) as client:
-            if shows_images(missing):
-                await check_sight(client, self._settings)
+            await self._look_at_model(client, questions, n_missing=len(missing))
+            unanswered = await self._ask_missing(client, missing) if missing else []
+        counts = count([self.find(question) for question in questions], len(missing), self._n_asked_again)
+        self.asked = Asked(counts=counts, seconds=time.monotonic() - started_s)
+        return unanswered
+
+    async def _look_at_model(self, client: ServerClient, questions: Sequence[EndpointQuestion], n_missing: int) -> None:
+        """Make sure that this model's answers are kept where another's are not. Raises ``InputError`` where they are.
+
+        Kept answers need no server that is there, if nothing is to be asked.
+        """
+        place = await find_place(client, self._settings)
+        if place is None:
+            if not n_missing:
+                print(f"{self._settings.base_url} is not there; all answers are kept ones", file=sys.stderr)
+            return
+        self.answerer = replace(self.answerer, server=asdict(place.served))
+        question_of = {answer.key: question for question in questions if (answer := self.find(question))}
+        kept = {
+            stem: taken
+            for stem, answers in self.journal.by_session().items()
+            if (taken := [answer for answer in answers if answer.key in question_of])
+        }
+
+        async def ask_again(answer: Answer) -> Answer | None:
+            question = question_of[answer.key]
             try:
-                unanswered = await self._ask_all(client, missing)
+                message = await asyncio.to_thread(self._message, question)
+                budget_tokens = answer.budget_tokens or question.budget_tokens
+                return _answer(question, answer.key, *await client.complete([message], budget_tokens), budget_tokens)
+            except (ClipError, RequestFailed):
+                return None
+
+        sessions = read_sessions(self.journal.folder)
+        confirmed, self._n_asked_again = await check_same_model(self._settings, place, sessions, kept, ask_again)
+        self.journal.session = session_of(self.answerer, place, confirmed)
+        if self._n_asked_again:
+            self.journal.note_session()  # what was seen now need not be looked at again
+
+    async def _ask_missing(self, client: ServerClient, missing: Sequence[EndpointQuestion]) -> list[Unanswered]:
+        """Ask those first that no run has asked so far, those last that failed before."""
+        self._check_journal()
+        n_tokens = await check_sight(client, self._settings) if shows_images(missing) else None
+        failed = FailedBefore(self.journal.folder)
+        before = failed.keys()
+        questions = sorted(missing, key=lambda question: self._claim_key(question) in before)
+        unanswered: dict[tuple[str, str], Unanswered] = {}
+        # Decoding threads above the number of cores would only hold more frames.
+        with (
+            ThreadPoolExecutor(max_workers=min(self._settings.most_at_once, os.cpu_count() or 1)) as pool,
+            tqdm(total=len(questions), desc=f"Asking {self._settings.model}", unit="question") as progress,
+        ):
+            meter = PromptMeter(client, self._settings, n_tokens)
+
+            async def ask_one(question: EndpointQuestion) -> Outcome:
+                outcome = Outcome.ALIVE
+                try:
+                    message = await asyncio.get_running_loop().run_in_executor(pool, self._message, question)
+                    await self._attempts(client, question, message, meter)
+                except ClipError as error:
+                    unanswered[_name(question)] = _unanswered(question, CLIP_UNREADABLE, str(error))
+                    outcome = Outcome.NOT_ASKED
+                except RequestFailed as error:
+                    smaller, _ = self._next_attempt(question)
+                    if smaller is not None:
+                        self.standing[_name(question)] = str(error)
+                    else:
+                        unanswered[_name(question)] = _unanswered(question, REQUEST_FAILED, str(error))
+                        failed.append(self._claim_key(question))
+                        outcome = Outcome.OUTAGE if error.kind.is_outage else Outcome.ALIVE
+                progress.update()
+                return outcome
+
+            def is_answered(question: EndpointQuestion) -> bool:
+                self._kept |= self.journal.news()  # another run's may have come
+                return self.find(question) is not None
+
+            claims = Claims(self.journal.folder / "claims")
+            try:
+                given_up = await ask_shared(ask_one, questions, client, claims, self._claim_key, is_answered)
             finally:
                 self.journal.close()
-        return [unanswered[name] for question in missing if (name := _name(question)) in unanswered]
+        why = f"not asked: {give_up_limit(client)} questions in a row had failed before"
+        unanswered |= {_name(question): _unanswered(question, REQUEST_FAILED, why) for question in given_up}
+        return [unanswered[_name(question)] for question in missing if _name(question) in unanswered]
 
     def _check_journal(self) -> None:
         try:
@@ -129,83 +214,22 @@ class EndpointAnswers:
                 "name another folder with EGOBENCH_JOURNAL"
             ) from error
 
-    async def _ask_all(self, client: ServerClient, missing: Sequence[EndpointQuestion]) -> dict[_Name, Unanswered]:
-        # Decoding threads above the number of cores would only hold more frames.
-        failed = FailedBefore(self.journal.folder)
-        with (
-            ThreadPoolExecutor(max_workers=min(self._settings.most_at_once, os.cpu_count() or 1)) as pool,
-            tqdm(total=len(missing), desc=f"Asking {self._settings.model}", unit="question") as progress,
-        ):
-            asking = _Asking(client, pool, Claims(self.journal.folder / "claims"), failed, progress)
-            before = failed.keys()
-            questions = sorted(missing, key=lambda question: self._claim_key(question) in before)
-            while questions:
-                unasked = await ask_all(partial(self._ask_one, asking), questions, client)
-                for question in unasked:
-                    why = f"not asked: {give_up_limit(client)} questions in a row had failed before"
-                    asking.unanswered[_name(question)] = _unanswered(question, REQUEST_FAILED, why)
-                for question in asking.elsewhere if unasked else ():
-                    asking.unanswered[_name(question)] = _unanswered(question, REQUEST_FAILED, _ELSEWHERE)
-                questions = [] if unasked else await self._left_to_others(asking)
-            return asking.unanswered
+    def _message(self, question: EndpointQuestion) -> Message:
+        return question_message(question.segments, question.frames, self._settings)
 
-    async def _ask_one(self, asking: "_Asking", question: EndpointQuestion) -> Outcome:
-        key = self._claim_key(question)
-        with asking.claims.claim(key) as is_ours:
-            if not is_ours:
-                asking.elsewhere.append(question)
-                return Outcome.NOT_ASKED
-            self._kept |= self.journal.news()
-            outcome = Outcome.ALIVE
-            try:
-                if self.find(question) is None:
-                    message = await asyncio.get_running_loop().run_in_executor(
-                        asking.pool, question_message, question.segments, question.frames, self._settings
-                    )
-                    await self._attempts(asking.client, question, message)
-            except ClipError as error:
-                asking.unanswered[_name(question)] = _unanswered(question, CLIP_UNREADABLE, str(error))
-                outcome = Outcome.NOT_ASKED
-            except RequestFailed as error:
-                asking.unanswered[_name(question)] = _unanswered(question, REQUEST_FAILED, str(error))
-                asking.failed.append(key)
-                outcome = Outcome.OUTAGE if error.kind.is_outage else Outcome.ALIVE
-            asking.progress.update()
-            return outcome
-
-    async def _attempts(self, client: ServerClient, question: EndpointQuestion, message: Message) -> None:
-        """Ask until an answer ends by itself, the budget has reached its cap, or the server refuses a larger one."""
-        last, budget_tokens = self._next_attempt(question)
+    async def _attempts(
+        self, client: ServerClient, question: EndpointQuestion, message: Message, meter: PromptMeter
+    ) -> None:
+        """Ask until an answer ends by itself, or the budget has reached its cap."""
+        _, budget_tokens = self._next_attempt(question)
         while budget_tokens is not None:
-            try:
-                reply, latency_s = await client.complete([message], budget_tokens)
-            except RequestFailed as error:
-                if last is None or error.kind.is_outage:
-                    raise
-                self._standing.add(self._claim_key(question))
-                return
+            reply, latency_s = await client.complete([message], budget_tokens)
+            if complaint := await meter.complaint(message, reply):
+                raise RequestFailed(FailureKind.MISCONFIGURED, complaint)
             answer = _answer(question, self._key(question, budget_tokens), reply, latency_s, budget_tokens)
             self.journal.append(answer)
             self._kept[answer.key] = answer
-            last, budget_tokens = self._next_attempt(question)
-
-    async def _left_to_others(self, asking: "_Asking") -> list[EndpointQuestion]:
-        """Wait for other runs with the questions that they have claimed; return those that they have let go."""
-        questions, asking.elsewhere = asking.elsewhere, []
-        waited_s = 0.0
-        while questions:
-            self._kept |= self.journal.news()
-            still = self.missing(questions)
-            asking.progress.update(len(questions) - len(still))
-            questions = still
-            if any(asking.claims.is_free(self._claim_key(question)) for question in questions):
-                break
-            if questions and waited_s % SILENCE_S == 0:
-                holder = asking.claims.holder(self._claim_key(questions[0]))
-                tell(f"{len(questions)} questions are being asked by another run ({holder}); waiting for its answers")
-            await asyncio.sleep(_LOOK_AGAIN_S)
-            waited_s += _LOOK_AGAIN_S
-        return questions
+            _, budget_tokens = self._next_attempt(question)
 
     def _next_attempt(self, question: EndpointQuestion) -> tuple[Answer | None, int | None]:
         """The last attempt so far, and the budget of the next one, None where there is none to come."""
@@ -219,28 +243,21 @@ class EndpointAnswers:
         return self._key(question, self._first_budget(question))
 
     def _key(self, question: EndpointQuestion, budget_tokens: int) -> str:
-        return question_key(self._identity, to_record(question.segments), question.frames, budget_tokens)
+        return question_key(
+            self.answerer.identity,
+            to_record(question.segments),
+            question.frames,
+            budget_tokens,
+            self.answerer.generation,
+        )
 
 
-@dataclass(slots=True)
-class _Asking:
-    """What one round of questions works with, and what has become of them."""
-
-    client: ServerClient
-    pool: ThreadPoolExecutor
-    claims: Claims
-    failed: FailedBefore
-    progress: tqdm
-    unanswered: dict[_Name, Unanswered] = field(default_factory=dict)
-    elsewhere: list[EndpointQuestion] = field(default_factory=list)
-
-
-def shows_images(questions: Iterable[EndpointQuestion]) -> bool:
+def shows_images(questions: Sequence[EndpointQuestion]) -> bool:
     """Whether any of the questions has frames: words alone need no server that sees."""
     return any(question.frames.requests for question in questions)
 
 
-def _name(question: EndpointQuestion) -> _Name:
+def _name(question: EndpointQuestion) -> tuple[str, str]:
     return question.task, question.question_id
 
 

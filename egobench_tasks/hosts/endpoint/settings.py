@@ -25,7 +25,8 @@ class ImageDetail(StrEnum):
 class EndpointSettings(ServerSettings):
     """A model under test behind an OpenAI-compatible endpoint; see `ServerSettings`.
 
-    model: answers are kept under this name, whatever the address: two models need two names.
+    model: answers are kept under this name, whatever the address; that it is still the same model is looked at, see
+        `same_model`.
     concurrency: it also bounds the frames in memory, about 10 MB a question.
     max_tokens: None for the task's own figure (PROTOCOL 1.2: 2,048; 512 for open answers), or 16,384 with
         ``thinking: on``.
@@ -49,11 +50,11 @@ class EndpointSettings(ServerSettings):
 
     def identity(self) -> dict[str, Any]:
         """What shapes an answer, the question and the token budget aside; the key of a journal's folder."""
-        pictures = {"jpeg_quality": self.jpeg_quality, "jpeg_width_px": self.jpeg_width_px}
+        further = {"label": self.label, "jpeg_quality": self.jpeg_quality, "jpeg_width_px": self.jpeg_width_px}
         return {
             "endpoint": self.request_fields(budget_tokens=0),
             "image_detail": self.image_detail.value,
-            **{name: value for name, value in pictures.items() if value is not None},
+            **{name: value for name, value in further.items() if value is not None},
         }
 
     def first_budget(self, task_budget: int) -> int:

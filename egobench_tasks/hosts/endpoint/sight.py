@@ -8,16 +8,16 @@ from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.endpoint.message import user_message
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings
 from egobench_tasks.runs.attempts import growing_budgets
-from egobench_tasks.scoring.answers import LENGTH_STOP
+from egobench_tasks.scoring.endings import Ending, ending
 from egobench_tasks.servers.client import ServerClient, tell
 from egobench_tasks.servers.dialect import Message
 from egobench_tasks.servers.failures import RequestFailed
 from egobench_tasks.servers.reply import Reply
 
-_QUESTION = "Which shape does the picture show? Answer with one word."
+QUESTION = "Which shape does the picture show? Answer with one word."
 # Reasoning models spend hundreds of tokens before their first word, and some servers refuse less than they need.
-_FIRST_BUDGET_TOKENS, _LAST_BUDGET_TOKENS = 256, 4096
-_SIZE_PX = (480, 270)  # a frame of 16:9 footage, so that the cost of a frame can be read off
+BUDGET_TOKENS, _LAST_BUDGET_TOKENS = 256, 4096
+SIZE_PX = (480, 270)  # a frame of 16:9 footage, so that the cost of a frame can be read off
 
 
 async def check_sight(client: ServerClient, settings: EndpointSettings) -> int | None:
@@ -26,7 +26,7 @@ async def check_sight(client: ServerClient, settings: EndpointSettings) -> int |
     None where the server counts no tokens for it and yet answers otherwise, or refuses the question without a
     picture. Raises ``EgobenchError`` where nothing differs, or the server cannot be asked with a picture at all.
     """
-    words, shown = user_message([_QUESTION], settings), user_message([_QUESTION, picture()], settings)
+    words, shown = user_message([QUESTION], settings), user_message([QUESTION, picture()], settings)
     blind = await _ask(client, words)
     seeing = await _ask(client, shown)
     if isinstance(seeing, RequestFailed):
@@ -39,7 +39,7 @@ async def check_sight(client: ServerClient, settings: EndpointSettings) -> int |
         if n_tokens != 0:
             return n_tokens
     # Answers tell something only where they are whole, and the same question gets the same one twice.
-    if LENGTH_STOP in (blind.finish_reason, seeing.finish_reason):
+    if Ending.LENGTH in (ending(blind.finish_reason), ending(seeing.finish_reason)):
         blind, seeing = await _ask(client, words, to_its_end=True), await _ask(client, shown, to_its_end=True)
     if _said(seeing) != _said(blind) == _said(await _ask(client, words, to_its_end=True)):
         return None
@@ -51,7 +51,7 @@ async def check_sight(client: ServerClient, settings: EndpointSettings) -> int |
 
 def picture() -> bytes:
     """A red disc on white, as a JPEG of the size of a frame."""
-    image = Image.new("RGB", _SIZE_PX, "white")
+    image = Image.new("RGB", SIZE_PX, "white")
     ImageDraw.Draw(image).ellipse((140, 35, 340, 235), fill="red")
     file = io.BytesIO()
     image.save(file, format="JPEG")
@@ -64,7 +64,7 @@ async def _ask(client: ServerClient, message: Message, *, to_its_end: bool = Fal
     Raises ``EgobenchError`` for an outage.
     """
     cap_tokens = client.settings.max_tokens_cap
-    budgets = growing_budgets(min(_FIRST_BUDGET_TOKENS, cap_tokens), min(_LAST_BUDGET_TOKENS, cap_tokens))
+    budgets = growing_budgets(min(BUDGET_TOKENS, cap_tokens), min(_LAST_BUDGET_TOKENS, cap_tokens))
     last: Reply | RequestFailed | None = None
     for budget_tokens in budgets:
         try:
@@ -75,7 +75,7 @@ async def _ask(client: ServerClient, message: Message, *, to_its_end: bool = Fal
                 raise EgobenchError(f"the server does not answer a question of {what}: {error}") from None
             last = last or error
         else:
-            if not to_its_end or last.finish_reason != LENGTH_STOP:
+            if not to_its_end or ending(last.finish_reason) is not Ending.LENGTH:
                 break
     assert last is not None  # there is a first budget
     return last
