@@ -4,21 +4,23 @@ import hashlib
 import json
 import os
 from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from filelock import FileLock
-
-from egobench_tasks.cache import CACHE_VARIABLE, cache_dir
+from egobench_tasks.cache import CACHE_VARIABLE, cache_dir, own_layer
 from egobench_tasks.errors import EgobenchError
+from egobench_tasks.files import create_private, exclusive, make_private_folder
 from egobench_tasks.judge.identity import JudgeIdentity, to_record
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
+from egobench_tasks.texts import well_formed
 
 
 def default_store_path() -> Path:
-    """Return where verdicts are kept: ``judge/verdicts.jsonl`` in the cache folder."""
-    return cache_dir() / "judge" / "verdicts.jsonl"
+    """Return where verdicts are kept: ``judge/verdicts.jsonl`` in the cache folder, or in the user's own where that is
+    another's."""
+    return own_layer(cache_dir() / "judge") / "verdicts.jsonl"
 
 
 def verdict_key(item: JudgeItem, judge: JudgeIdentity) -> str:
@@ -53,6 +55,15 @@ class VerdictStore:
                 found[key] = judgement
         return found
 
+    def check(self) -> None:
+        """Raise ``EgobenchError`` where no verdict could be kept. Called before any is asked for."""
+        try:
+            make_private_folder(self.path.parent)
+            with exclusive(self._lock_path):
+                pass
+        except OSError as error:
+            raise self._unwritable(error) from error
+
     def append(self, item: JudgeItem, judge: JudgeIdentity, judgement: Judgement) -> None:
         """Write one judgement and wait until it is on the disk."""
         record = {
@@ -62,11 +73,18 @@ class VerdictStore:
             **asdict(judgement),
         }
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(f"{self.path}.lock"):
+            make_private_folder(self.path.parent)
+            with exclusive(self._lock_path):
                 _append_line(self.path, json.dumps(record).encode())
         except OSError as error:
-            raise EgobenchError(f"{self.path}: cannot save a verdict: {error}; set {CACHE_VARIABLE}") from error
+            raise self._unwritable(error) from error
+
+    @property
+    def _lock_path(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.lock")
+
+    def _unwritable(self, error: OSError) -> EgobenchError:
+        return EgobenchError(f"{self.path}: cannot save a verdict: {error}; set {CACHE_VARIABLE}")
 
     def _records(self) -> Iterator[tuple[str, str | None, Judgement]]:
         if not self.path.exists():
@@ -76,12 +94,12 @@ class VerdictStore:
                 try:
                     record = json.loads(line)
                     yield record["key"], _served(record), _judgement(record)
-                except (ValueError, KeyError, TypeError):
+                except (ValueError, KeyError, TypeError, RecursionError):
                     continue  # half a line that a kill left behind: its item is asked again
 
 
 def _append_line(path: Path, line: bytes) -> None:
-    with path.open("ab+") as file:
+    with create_private(path) if not path.exists() else path.open("ab+") as file:
         size = file.seek(0, os.SEEK_END)
         if size:
             # A writer that was killed may have left half a line: it must not swallow this one.
@@ -100,7 +118,13 @@ def _served(record: dict[str, object]) -> str | None:
 def _judgement(record: dict[str, object]) -> Judgement:
     verdict, failure = record["verdict"], record["failure"]
     return Judgement(
-        Verdict(**verdict) if isinstance(verdict, dict) else None,
+        _verdict(verdict) if isinstance(verdict, dict) else None,
         NoVerdict(failure) if isinstance(failure, str) else None,
-        str(record["raw"]),
+        well_formed(str(record["raw"])),
     )
+
+
+def _verdict(kept: dict[str, Any]) -> Verdict:
+    verdict = Verdict(**kept)
+    # Half a character in a reason could be kept here, and nowhere else.
+    return verdict if verdict.reason is None else replace(verdict, reason=well_formed(verdict.reason))

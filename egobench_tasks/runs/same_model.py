@@ -16,7 +16,7 @@ from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.runs.recheck import Comparison, Recheck, ask_again, choose, n_each
 from egobench_tasks.runs.record import utc_now
 from egobench_tasks.runs.sessions import Place, Session, believed
-from egobench_tasks.servers import read_model_list
+from egobench_tasks.servers.models import read_model_list
 
 Kept = TypeVar("Kept")
 

@@ -12,11 +12,12 @@ from typing import Any
 
 from PIL import Image
 
-from egobench_tasks.hosts.endpoint.client import EndpointClient
-from egobench_tasks.hosts.endpoint.message import content_parts
-from egobench_tasks.hosts.endpoint.reply import Reply
-from egobench_tasks.hosts.endpoint.settings import ImageDetail
+from egobench_tasks.hosts.endpoint.message import user_message
+from egobench_tasks.hosts.endpoint.settings import EndpointSettings
 from egobench_tasks.hosts.endpoint.sight import BUDGET_TOKENS, QUESTION, SIZE_PX
+from egobench_tasks.servers.client import ServerClient
+from egobench_tasks.servers.dialect import Message
+from egobench_tasks.servers.reply import Reply
 
 Size = tuple[int, int]
 """Width and height in pixels."""
@@ -34,19 +35,19 @@ class PromptMeter:
     can be said. Pictures of other sizes are measured where a count is suspiciously low, each size once.
     """
 
-    def __init__(self, client: EndpointClient, detail: ImageDetail, tokens_per_image: int | None) -> None:
+    def __init__(self, client: ServerClient, settings: EndpointSettings, tokens_per_image: int | None) -> None:
         self._client = client
-        self._detail = detail
+        self._settings = settings
         self._tokens_per_image = tokens_per_image
         self._measured: dict[Size, float] = {}
         self._blind_tokens: int | None = None
 
-    async def complaint(self, content: Sequence[Mapping[str, Any]], reply: Reply) -> str | None:
+    async def complaint(self, message: Message, reply: Reply) -> str | None:
         """Return why a reply's prompt cannot have held all images of the message; None where it can."""
         n_tokens = reply.n_prompt_tokens
         if self._tokens_per_image is None or n_tokens is None:
             return None
-        sizes = _image_sizes(content)
+        sizes = _image_sizes(message["content"])
         if n_tokens >= sum(count * self._ample_tokens(size) for size, count in sizes.items()):
             return None
         needed = sum([count * await self._tokens(size) for size, count in sizes.items()])
@@ -77,7 +78,7 @@ class PromptMeter:
         return self._measured[size]
 
     async def _count(self, parts: Sequence[str | bytes]) -> int:
-        reply, _ = await self._client.complete(content_parts(parts, self._detail), BUDGET_TOKENS)
+        reply, _ = await self._client.complete([user_message(parts, self._settings)], BUDGET_TOKENS)
         return reply.n_prompt_tokens or 0
 
 

@@ -124,9 +124,13 @@ def judge_metrics() -> list[SampleLevelMetric]:
     task_judge = TaskJudge()
     return [
         _metric("judge_accuracy", JudgeScore(task_judge, lambda verdict: float(verdict.correct)), _mean_of_judged),
-        _metric("judge_score", JudgeScore(task_judge, lambda verdict: verdict.score), _mean_of_judged),
+        _metric("judge_score", JudgeScore(task_judge, _score), _mean_of_judged),
         _metric("judged", Judged(task_judge, lambda verdict: 1.0), np.mean),
     ]
+
+
+def _score(verdict: Verdict) -> float:
+    return math.nan if verdict.score is None else verdict.score
 
 
 def _metric(name: str, scores: JudgeScore, aggregate: Callable[[Sequence[float]], float]) -> SampleLevelMetric:

@@ -148,8 +148,8 @@ def server():
 @pytest.fixture
 def settings(server, tmp_path, monkeypatch):
     """``settings(concurrency=1, …)``: of the scripted server, with short waits and a journal of its own."""
-    from egobench_tasks.hosts.endpoint import pace
     from egobench_tasks.hosts.endpoint.settings import EndpointSettings
+    from egobench_tasks.servers import pace
 
     monkeypatch.setattr(pace, "_FIRST_BACKOFF_S", 0.01)
     monkeypatch.setenv("EGOBENCH_JOURNAL", str(tmp_path / "journal"))
