@@ -34,7 +34,7 @@ def scores_of(folder):
     return json.loads(path.read_text())["results"]
 
 
-def arguments(tiny_llava, out, generation_size=24):
+def arguments(tiny_llava, out, generation_size=64):
     model = f"model_name={tiny_llava}" + (f",generation_size={generation_size}" if generation_size else "")
     return ["run", "transformers", model, "egogears", "--output-dir", str(out), "--save-details"]
 

@@ -70,7 +70,7 @@ def test_responses_come_in_the_documents_order_with_text_lists(vlm, docs_of, bat
     assert all(isinstance(response.text, list) and len(response.text) == 1 for response in responses)
 
 
-def test_hitting_the_limit_is_length_and_ending_by_oneself_is_stop(vlm, docs_of):
+def test_hitting_the_limit_is_length_and_ending_by_oneself_is_stop(vlm, docs_of, small_cap):
     doc = docs_of("single")[0]
     model = vlm(generation_size=1)
     model._stop_ids = [model.tokenizer.pad_token_id]
