@@ -47,7 +47,17 @@ def test_lighteval_accelerate_runs_both_tasks_from_any_folder(run_program, sampl
     )  # fmt: skip
     results = results_of(tmp_path / "out")["results"]
     assert {"egogears:single|0", "egogears:multi|0", "egogears:_average|0"} <= set(results)
-    metrics = {"exact_set", "jaccard", "overlap", "wellformed", "answered", "chance", "kappa"}
+    metrics = {
+        "exact_set",
+        "jaccard",
+        "overlap",
+        "wellformed",
+        "answered",
+        "chance",
+        "kappa",
+        "no_trace",
+        "exact_traced",
+    }
     assert all(metrics <= set(results[task]) for task in results if task.startswith("egogears"))
     assert "exact_set" in done.stdout
     details = details_of(tmp_path / "out")
