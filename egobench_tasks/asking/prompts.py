@@ -7,7 +7,7 @@ asked in the same words and the same order.
 import json
 import os
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,12 +60,27 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class ClipFrames:
-    """All frames of the question's clip at ``clip_index``, in the order they are shown."""
+    """All frames of the question's clip at ``clip_index``, in the order they are shown.
+
+    ``order``: places in time of the first frame shown, the second …; None as they were filmed. Places
+    beyond what the clip gives are passed over.
+    """
 
     clip_index: int
+    order: tuple[int, ...] | None = None
 
 
 Segment = Text | ClipFrames
+
+
+@dataclass(frozen=True, slots=True)
+class ClipView:
+    """A clip as a message shows it: which of the question's it is, its key, the label over it, and the order of its
+    frames as in `ClipFrames`."""
+
+    index: int
+    label: str | None
+    order: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +130,20 @@ def load_choice_templates(path: Path = CHOICE_TEMPLATES) -> ChoiceTemplates:
 
 
 def choice_segments(
-    question: ChoiceQuestion, shown_to_original: Mapping[str, str], templates: ChoiceTemplates
+    question: ChoiceQuestion,
+    shown_to_original: Mapping[str, str],
+    templates: ChoiceTemplates,
+    clips: Sequence[ClipView] | None = None,
 ) -> list[Segment]:
     """Return the message of one question: the instruction and each clip's heading and frames, in the layout's order.
 
-    ``shown_to_original`` is `options.shuffle_options`' result.
+    ``shown_to_original`` is `options.shuffle_options`' result. ``clips`` are those shown, in the order shown; None for
+    the question's own. Whatever is shown, the instruction is the question's own.
     """
-    layout = templates.layout
-    clips = [part for index, clip in enumerate(question.clips) for part in _clip_segments(index, clip, layout)]
-    return _ordered(Text(_instruction(question, shown_to_original, templates)), clips, layout)
+    if clips is None:
+        clips = [ClipView(index, clip.label) for index, clip in enumerate(question.clips)]
+    parts = [part for view in clips for part in _clip_segments(view, question.clips, templates.layout)]
+    return _ordered(Text(_instruction(question, shown_to_original, templates)), parts, templates.layout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +184,7 @@ def open_segments(question: str, templates: OpenTemplates, *, with_frames: bool)
     layout = templates.layout
     template = templates.video if with_frames else templates.text
     instruction = Text(string.Template(layout.finished(template)).substitute(question=question))
-    frames = _clip_segments(0, None, layout) if with_frames else []
+    frames = _clip_segments(ClipView(0, None), (), layout) if with_frames else []
     return _ordered(instruction, frames, layout)
 
 
@@ -204,14 +224,24 @@ def _ordered(instruction: Text, clips: list[Segment], layout: Layout) -> list[Se
     return [*clips, instruction] if layout.order is Order.FRAMES_FIRST else [instruction, *clips]
 
 
-def _clip_segments(index: int, clip: Clip | None, layout: Layout) -> list[Segment]:
+def _clip_segments(view: ClipView, clips: Sequence[Clip], layout: Layout) -> list[Segment]:
     """A clip's heading, its frames and what follows them."""
-    if clip is None or clip.label is None:
-        heading = layout.single_heading
-    else:
-        heading = string.Template(layout.heading).substitute(label=clip.label, number=index + 1)
-    parts: tuple[Segment, ...] = (Text(heading), ClipFrames(index), Text(layout.clip_end))
+    parts: tuple[Segment, ...] = (
+        Text(_heading(view, clips, layout)),
+        ClipFrames(view.index, view.order),
+        Text(layout.clip_end),
+    )
     return [part for part in parts if part != Text("")]
+
+
+def _heading(view: ClipView, clips: Sequence[Clip], layout: Layout) -> str:
+    """The line over a clip. Its number goes with its label: headings that are exchanged are exchanged whole."""
+    own = clips[view.index].label if clips else None
+    if view.label is None:
+        return layout.single_heading if own is None else ""  # a label that a probe took away
+    labels = [clip.label for clip in clips]
+    number = view.index if view.label == own or view.label not in labels else labels.index(view.label)
+    return string.Template(layout.heading).substitute(label=view.label, number=number + 1)
 
 
 def _instruction(question: ChoiceQuestion, shown_to_original: Mapping[str, str], templates: ChoiceTemplates) -> str:

@@ -25,7 +25,8 @@ class JudgeSettings:
     the environment variable that holds the key; the key itself is read when it is sent, and is
     never kept here. ``timeout_s`` bounds each wait for the server; ``max_retries`` is how often a
     request is repeated after a timeout, a lost connection, a 429 or a 5xx; ``concurrency`` is how many
-    requests are under way at once; ``max_tokens`` bounds a reply. Raises ``InputError`` for values
+    requests are under way at once; ``max_tokens`` bounds a reply; ``label`` tells this judge from
+    another that once had the same name: verdicts of the two are kept apart. Raises ``InputError`` for values
     that cannot work.
     """
 
@@ -36,6 +37,7 @@ class JudgeSettings:
     max_retries: int = 5
     concurrency: int = 8
     max_tokens: int = 512
+    label: str = ""
 
     def __post_init__(self) -> None:
         for name in ("base_url", "model", "api_key_variable"):

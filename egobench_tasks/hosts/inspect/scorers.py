@@ -18,13 +18,13 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState
 
-from egobench_tasks.asking.open import HOW_TO_CONFIGURE_A_JUDGE, judge_item
+from egobench_tasks.asking.open import HOW_TO_CONFIGURE_A_JUDGE, to_judge
 from egobench_tasks.hosts.inspect.attempts import counted_attempt
 from egobench_tasks.hosts.inspect.judge import SampleJudge
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.settings import load_settings
 from egobench_tasks.judge.store import VerdictStore, default_store_path
-from egobench_tasks.judge.summary import UNANSWERED
+from egobench_tasks.judge.summary import LOST, UNANSWERED
 from egobench_tasks.judge.verdict import Judgement, NoVerdict
 from egobench_tasks.scoring import scores as arithmetic
 from egobench_tasks.scoring.answers import open_answer
@@ -114,16 +114,16 @@ def open_scorer(judge: str | None = None) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         said = counted_attempt(state.metadata, state.output)
         answer = open_answer(said.text, said.finish_reason)
-        judgement = await _judgement(asked, judge_item(state.metadata, answer))
+        judgement = await _judgement(asked, to_judge(state.metadata, said.text, said.finish_reason))
         return _open_score(answer, target.text, judgement)
 
     return score
 
 
-async def _judgement(judge: SampleJudge | None, item: JudgeItem | None) -> Judgement:
+async def _judgement(judge: SampleJudge | None, item: JudgeItem | Judgement) -> Judgement:
     if judge is None:
-        return Judgement(None, NoVerdict.NOT_ASKED, "")
-    return UNANSWERED if item is None else await judge.judgement(item)
+        return LOST if item == LOST else Judgement(None, NoVerdict.NOT_ASKED, "")
+    return await judge.judgement(item) if isinstance(item, JudgeItem) else item
 
 
 def _open_score(answer: str | None, gold: str, judgement: Judgement) -> Score:
@@ -131,7 +131,7 @@ def _open_score(answer: str | None, gold: str, judgement: Judgement) -> Score:
     judged = {
         "judge_accuracy": math.nan if verdict is None else float(verdict.correct),
         "judge_score": math.nan if verdict is None else verdict.score,
-        "judged": float(verdict is not None),
+        "judged": float(verdict is not None and judgement != UNANSWERED),
     }
     return Score(
         value={**judged, **offline_scores(answer, gold)},
@@ -146,12 +146,14 @@ def _reason(judgement: Judgement) -> str | None:
     """Why there is no verdict, in Inspect's own words."""
     if judgement.failure is None:
         return None
-    return "scoring_failed" if judgement.failure is NoVerdict.NOT_ASKED else "grader_failed"
+    return "scoring_failed" if judgement.failure in (NoVerdict.NOT_ASKED, NoVerdict.LOST) else "grader_failed"
 
 
 def _why_no_verdict(judgement: Judgement) -> str:
     if judgement.failure is NoVerdict.NOT_ASKED:
         return f"no verdict: no judge was asked; {HOW_TO_CONFIGURE_A_JUDGE}"
+    if judgement.failure is NoVerdict.LOST:
+        return "no answer, and not the model's failure: its clip could not be read"
     return f"no verdict: {judgement.failure}"
 
 

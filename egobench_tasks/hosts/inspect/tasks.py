@@ -94,7 +94,7 @@ def egotempo(
             "dataset": fingerprint(rows),
             "judge": f"{settings.model}, prompt {prompt_fingerprint()}" if settings else "none",
         },
-        version=1,
+        version=EGOTEMPO.version,
     )
 
 
@@ -116,7 +116,7 @@ def _egogears(config: str, n_frames: int, log_images: bool) -> Task:
             "frames": f"{spec.key()} at least {EGOGEARS.min_frames_per_clip} a clip",
             "dataset": fingerprint(rows),
         },
-        version=1,
+        version=EGOGEARS.version,
     )
 
 

@@ -75,7 +75,7 @@ def test_usage_finish_reason_and_latency_are_journalled(server, settings, questi
     server.script = lambda request, n: server.say(server.completion(), delay_s=0.2)
     ask(settings(), questions(1))
     (answer,) = journalled()
-    assert (answer.n_prompt_tokens, answer.n_new_tokens, answer.finish_reason) == (7, 3, "stop")
+    assert (answer.n_prompt_tokens, answer.n_new_tokens, answer.finish_reason) == (207, 3, "stop")
     assert answer.budget_tokens == 2048
     assert 0.2 <= answer.latency_s < 3
 
@@ -110,7 +110,7 @@ def test_a_server_that_hangs_is_given_up_and_asked_again(server, settings, quest
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_retry_after_is_obeyed_by_every_request(server, settings, questions, ask, form):
-    after = "1" if form == "seconds" else formatdate(time() + 2, usegmt=True)
+    after = "1" if form == "seconds" else formatdate(time() + 3, usegmt=True)
     limited = {"status": 429, "body": {}, "headers": {"Retry-After": after}}
     server.script = lambda request, n: (
         server.say(**limited) if len(server.asked) == 1 else server.say(server.completion())
