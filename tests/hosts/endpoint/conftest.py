@@ -127,7 +127,7 @@ class ScriptedServer:
             handler.connection.shutdown(socket.SHUT_RDWR)
             return
         usage = say.body.get("usage") if isinstance(say.body, dict) else None
-        if usage and usage.get("prompt_tokens") == TEXT_TOKENS and SIGHT_QUESTION not in first:
+        if usage and usage.get("prompt_tokens") == TEXT_TOKENS and SIGHT_QUESTION not in words:
             n_images = sum(isinstance(part, bytes) for part in parts_of(request))
             usage = {**usage, "prompt_tokens": TEXT_TOKENS + IMAGE_TOKENS * n_images}
             say = replace(say, body={**say.body, "usage": usage})
