@@ -35,7 +35,7 @@ def test_an_open_question_is_asked_with_its_frames_and_its_tasks_budget(server, 
         assert jpegs == list(clip.jpegs)
         assert len(jpegs) >= 6  # one a second
         assert request["max_tokens"] == 512
-    assert OpenScores().compute(docs[0], responses[0]) == {"exact_match": 1, "token_f1": 1, "answered": 1}
+    assert OpenScores().compute(docs[0], responses[0]) == {"exact_match": 1, "token_f1": 1, "answered": 1, "lost": 0}
 
 
 @pytest.mark.parametrize(

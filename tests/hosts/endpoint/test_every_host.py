@@ -16,7 +16,7 @@ from egobench_tasks.runs.journal import UNANSWERED, Journal, journal_root
 pytestmark = pytest.mark.slow
 
 N_REPLIES = 200
-CAP_TOKENS = 8192
+CAP_TOKENS = 4096
 SCORES = ("exact_set", "jaccard", "overlap", "wellformed", "answered")
 CASES = json.loads((Path(__file__).parents[2] / "scoring" / "cases" / "reading.json").read_text())
 A, AC = '{"answer": ["A"]}', 'So: {"answer": "a; (C"}'
