@@ -48,7 +48,7 @@ def vlm(tiny_llava, tmp_path, monkeypatch):
     monkeypatch.setenv("EGOBENCH_JOURNAL", str(tmp_path / "journal"))
 
     def make(**arguments):
-        settings = {"model_name": str(tiny_llava), "generation_size": 8, "cache_dir": str(tmp_path / "lighteval")}
+        settings = {"model_name": str(tiny_llava), "generation_size": 64, "cache_dir": str(tmp_path / "lighteval")}
         return FrameVLM(VLMTransformersModelConfig(**{**settings, **arguments}))
 
     return make

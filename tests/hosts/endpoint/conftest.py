@@ -47,6 +47,11 @@ def parts_of(request):
     ]
 
 
+def words_of(request):
+    """A request's texts as one: which question it asks, wherever its frames stand."""
+    return "".join(part for part in parts_of(request) if isinstance(part, str))
+
+
 class ScriptedServer:
     """Answers each request by ``script(request, n)``, n counting the requests of the same question from 1.
 
@@ -99,20 +104,20 @@ class ScriptedServer:
     @property
     def asked(self):
         """The requests but for the sight check's."""
-        return [request for request in self.requests if SIGHT_QUESTION not in str(parts_of(request)[0])]
+        return [request for request in self.requests if SIGHT_QUESTION not in words_of(request)]
 
     def _handle(self, handler):
         request = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
-        first = str(parts_of(request)[0])
+        words = words_of(request)
         with self._lock:
             self.requests.append(request)
             self.headers.append({name.lower(): value for name, value in handler.headers.items()})
             self.times_s.append(time.monotonic())
-            n = sum(parts_of(earlier)[0] == first for earlier in self.requests)
+            n = sum(words_of(earlier) == words for earlier in self.requests)
             self.open += 1
             self.most_open = max(self.most_open, self.open)
         try:
-            say = self.sight(request, n) if SIGHT_QUESTION in first else self.script(request, n)
+            say = self.sight(request, n) if SIGHT_QUESTION in words else self.script(request, n)
             time.sleep(say.delay_s)
         finally:
             with self._lock:
@@ -122,7 +127,7 @@ class ScriptedServer:
             handler.connection.shutdown(socket.SHUT_RDWR)
             return
         usage = say.body.get("usage") if isinstance(say.body, dict) else None
-        if usage and usage.get("prompt_tokens") == TEXT_TOKENS and SIGHT_QUESTION not in first:
+        if usage and usage.get("prompt_tokens") == TEXT_TOKENS and SIGHT_QUESTION not in words:
             n_images = sum(isinstance(part, bytes) for part in parts_of(request))
             usage = {**usage, "prompt_tokens": TEXT_TOKENS + IMAGE_TOKENS * n_images}
             say = replace(say, body={**say.body, "usage": usage})
