@@ -38,6 +38,7 @@ class Answer:
 
     ``text`` is what the answer is read from. ``reasoning`` is what the host kept apart from it.
     ``budget_tokens`` is the most new tokens that the generation could have had; the context may have held fewer.
+    ``repeat`` counts from 0 where a question is asked several times.
     """
 
     key: str
@@ -52,6 +53,7 @@ class Answer:
     reasoning: str = ""
     budget_tokens: int | None = None
     latency_s: float | None = None
+    repeat: int = 0
 
 
 def answer_key(**inputs: Any) -> str:

@@ -40,6 +40,7 @@ from egobench_tasks.runs.journal import (
     question_key,
 )
 from egobench_tasks.runs.record import Answerer, Asked
+from egobench_tasks.runs.repeats import keyed_rows
 from egobench_tasks.runs.same_model import Model, check_same_model, find_place
 from egobench_tasks.runs.sessions import read_sessions, session_of
 from egobench_tasks.runs.tally import count
@@ -54,7 +55,8 @@ from egobench_tasks.servers.rounds import Outcome, give_up_limit
 class EndpointQuestion:
     """What a question needs to be asked. ``prompt`` is the message as readable text, for the journal.
 
-    ``budget_tokens``: new tokens that its task gives models that do not reason.
+    ``budget_tokens``: new tokens that its task gives models that do not reason. ``repeat`` counts from 0 where a
+    question is asked several times.
     """
 
     question_id: str
@@ -63,6 +65,7 @@ class EndpointQuestion:
     segments: tuple[Segment, ...]
     frames: FrameList
     budget_tokens: int
+    repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,12 @@ class EndpointAnswers:
             try:
                 message = await asyncio.to_thread(self._message, question)
                 budget_tokens = answer.budget_tokens or question.budget_tokens
-                return _answer(question, answer.key, *await client.complete([message], budget_tokens), budget_tokens)
+                return _answer(
+                    question,
+                    answer.key,
+                    *await client.complete([message], budget_tokens, question.repeat),
+                    budget_tokens,
+                )
             except (ClipError, RequestFailed):
                 return None
 
@@ -226,7 +234,7 @@ class EndpointAnswers:
         """Ask until an answer ends by itself, or the budget has reached its cap."""
         _, budget_tokens = self._next_attempt(question)
         while budget_tokens is not None:
-            reply, latency_s = await client.complete([message], budget_tokens)
+            reply, latency_s = await client.complete([message], budget_tokens, question.repeat)
             if complaint := await meter.complaint(message, reply):
                 raise RequestFailed(FailureKind.MISCONFIGURED, complaint)
             answer = _answer(question, self._key(question, budget_tokens), reply, latency_s, budget_tokens)
@@ -248,7 +256,7 @@ class EndpointAnswers:
     def _key(self, question: EndpointQuestion, budget_tokens: int) -> str:
         return question_key(
             self.answerer.identity,
-            to_record(question.segments),
+            keyed_rows(to_record(question.segments), question.repeat),
             question.frames,
             budget_tokens,
             self.answerer.generation,
@@ -281,4 +289,5 @@ def _answer(question: EndpointQuestion, key: str, reply: Reply, latency_s: float
         n_new_tokens=reply.n_new_tokens,
         budget_tokens=budget_tokens,
         latency_s=round(latency_s, 3),
+        repeat=question.repeat,
     )

@@ -1,5 +1,6 @@
 """What our hosts tell lighteval of a generation beyond what lighteval asks for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lighteval.models.model_output import ModelResponse
@@ -13,12 +14,14 @@ class Generation(ModelResponse):
     """A response that also says why it ended, in the provider's words ("stop", "length", …) or ours.
 
     ``answered_by`` is the key of what answered (`record.Answerer.key`), empty where nothing did, or none is known.
-    ``thinking``: whether the model was told to reason.
+    ``thinking``: whether the model was told to reason. ``finish_reasons``: of each text, where the question was asked
+    several times; None where it was asked once.
     """
 
     finish_reason: str = NORMAL_STOP
     answered_by: str = ""
     thinking: bool = False
+    finish_reasons: list[str] | None = None
 
 
 def generation(answer: Answer, answered_by: str = "", *, thinking: bool) -> Generation:
@@ -37,3 +40,16 @@ def generation(answer: Answer, answered_by: str = "", *, thinking: bool) -> Gene
 def no_generation(prompt: str, finish_reason: str) -> Generation:
     """The response of a question that has no answer, for one of the reasons in `journal.UNANSWERED`."""
     return Generation(input=prompt, text=[""], reasonings=[""], finish_reason=finish_reason)
+
+
+def repeated(generations: Sequence[Generation]) -> Generation:
+    """One response of all generations for a question, the first one first: it is what scores, the others are kept."""
+    first = generations[0]
+    if len(generations) == 1:
+        return first
+    every = {
+        "text": [one.text[0] for one in generations],
+        "reasonings": [one.reasonings[0] for one in generations],
+        "finish_reasons": [one.finish_reason for one in generations],
+    }
+    return Generation(**{**vars(first), **every})

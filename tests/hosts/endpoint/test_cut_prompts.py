@@ -4,14 +4,14 @@ import asyncio
 import io
 
 import pytest
+from egobench_tasks.hosts.endpoint.reply import Reply
 from PIL import Image
 
-from egobench_tasks.hosts.endpoint.client import EndpointClient
 from egobench_tasks.hosts.endpoint.cut_prompts import PromptMeter
 from egobench_tasks.hosts.endpoint.message import content_parts
-from egobench_tasks.hosts.endpoint.reply import Reply
 from egobench_tasks.hosts.endpoint.settings import ImageDetail
 from egobench_tasks.runs.journal import Journal, journal_root
+from egobench_tasks.servers.client import ServerClient
 
 
 def count_by(server, tokens_of):
@@ -81,7 +81,7 @@ def complaints(server, settings, sizes, counts):
     content = content_parts(["q", *(made[size] for size in sizes)], ImageDetail.AUTO)
 
     async def measure():
-        async with EndpointClient(settings()) as client:
+        async with ServerClient(settings()) as client:
             meter = PromptMeter(client, ImageDetail.AUTO, 165)
             return [await meter.complaint(content, Reply("", "", "stop", count, 1)) for count in counts]
 

@@ -30,11 +30,7 @@ def test_an_open_question_is_asked_with_its_frames_and_its_tasks_budget(server, 
     assert unanswered == []
     for doc, request in zip(docs, server.asked, strict=True):
         (clip,) = doc.images.clips()
-<<<<<<< HEAD
-        *jpegs, text = server.parts_of(request)
-=======
         *jpegs, text = server.parts_of(request)  # the frames come first (PROTOCOL 2)
->>>>>>> reading
         assert doc.specific["question"] in text
         assert jpegs == list(clip.jpegs)
         assert len(jpegs) >= 6  # one a second
