@@ -8,6 +8,7 @@ answer is asked for again with twice the budget; a first one other than the benc
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +29,17 @@ from egobench_tasks.asking.open_settings import DEFAULT_SETTING, open_settings
 from egobench_tasks.asking.probes import find_probe, rows_asked
 from egobench_tasks.asking.prompts import choice_templates, open_templates
 from egobench_tasks.asking.view import SharedFrames
-from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
-from egobench_tasks.data import fingerprint, load_rows, locate, pin
+from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
+from egobench_tasks.data import DatasetLocation, fingerprint, load_rows, locate, pin
 from egobench_tasks.errors import InputError
+from egobench_tasks.frames.decode import decoder_version
 from egobench_tasks.frames.spec import FrameSpec
 from egobench_tasks.hosts.inspect.repeats import first_answer
 from egobench_tasks.hosts.inspect.scorers import choice_scorer, open_scorer
 from egobench_tasks.hosts.inspect.solvers import ask_with_frames, frames_record
 from egobench_tasks.judge.prompt import prompt_fingerprint
 from egobench_tasks.judge.settings import load_settings
+from egobench_tasks.runs.circumstances import library_versions, this_package
 from egobench_tasks.runs.repeats import check_repeats
 
 logger = logging.getLogger(__name__)
@@ -101,7 +104,8 @@ def egotempo(
     """
     spec, settings = _spec(setting), load_settings(overrides={"model": judge})
     templates = open_templates()
-    rows = load_rows(pin(locate(EGOTEMPO)), EGOTEMPO.config)
+    location = pin(locate(EGOTEMPO))
+    rows = load_rows(location, EGOTEMPO.config)
     if category is not None:
         rows = rows_of_category(rows, find_category(category))
     if spec is not None and (n_missing := sum(video is None for video in rows["video"])):
@@ -116,6 +120,7 @@ def egotempo(
             "frames": spec.key() if spec else "none",
             "dataset": fingerprint(rows),
             "judge": f"{settings.model}, prompt {prompt_fingerprint()}" if settings else "none",
+            **_circumstances(EGOTEMPO, location),
         },
         version=EGOTEMPO.version,
     )
@@ -127,7 +132,8 @@ def _egogears(
     templates = choice_templates()
     probe = None if probe_name is None else find_probe(probe_name)
     check_repeats(n_repeats, temperature, seed=None, remedy="-T temperature=0.7")
-    rows = load_rows(pin(locate(EGOGEARS)), config)
+    location = pin(locate(EGOGEARS))
+    rows = load_rows(location, config)
     asked = rows if probe is None else rows_asked(rows, probe)
     if len(asked) != len(rows):
         logger.warning(
@@ -149,10 +155,22 @@ def _egogears(
             "prompt": templates.fingerprint,
             "frames": str(frames),
             "dataset": fingerprint(rows),
+            **_circumstances(EGOGEARS, location),
             **named,
         },
         version=EGOGEARS.version,
     )
+
+
+def _circumstances(benchmark: Benchmark, location: DatasetLocation) -> dict[str, Any]:
+    """What surrounds a run and Inspect does not log itself; the model and its settings it does."""
+    return {
+        "egobench": asdict(this_package()),
+        "libraries": library_versions(),
+        "libavcodec": decoder_version(),
+        "location": str(location),
+        "canary": benchmark.canary,
+    }
 
 
 def _dataset(name: str, rows: Any, sample: Callable[[Mapping[str, Any]], Sample]) -> MemoryDataset:

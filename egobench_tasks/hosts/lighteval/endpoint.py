@@ -15,10 +15,9 @@ from pydantic import Field
 
 from egobench_tasks.asking.messages import from_record
 from egobench_tasks.errors import InputError
-from egobench_tasks.hosts.endpoint.client import EndpointClient
 from egobench_tasks.hosts.endpoint.estimate import by_task, estimate, estimate_tasks
 from egobench_tasks.hosts.endpoint.questions import EndpointAnswers, EndpointQuestion, Unanswered, shows_images
-from egobench_tasks.hosts.endpoint.settings import EndpointSettings, Thinking, load_endpoint_settings
+from egobench_tasks.hosts.endpoint.settings import EndpointSettings, load_endpoint_settings
 from egobench_tasks.hosts.endpoint.sight import check_sight
 from egobench_tasks.hosts.lighteval.generation import generation, no_generation
 from egobench_tasks.hosts.lighteval.messages import is_ours
@@ -27,6 +26,8 @@ from egobench_tasks.hosts.lighteval.run import AnsweringModel, finish, make_pipe
 from egobench_tasks.runs.record import Answerer, Asked
 from egobench_tasks.runs.repeats import check_repeats, current_repeats
 from egobench_tasks.runs.shards import current_shard
+from egobench_tasks.servers.client import ServerClient
+from egobench_tasks.servers.settings import Thinking
 
 
 class EndpointModelConfig(ModelConfig):
@@ -101,7 +102,7 @@ def run_endpoint(config: Path, tasks: str, lighteval_arguments: Sequence[str] = 
     """
     settings = load_endpoint_settings(config)
     _check_repeats(settings)
-    settings.api_key()  # a missing key must not wait for the dataset to load
+    settings.secrets()  # a missing key must not wait for the dataset to load
     options = parse_lighteval_options(lighteval_arguments, "egobench run endpoint CONFIG TASKS")
     if options is None:
         return 0
@@ -155,8 +156,8 @@ def _estimate(pipeline: Pipeline, settings: EndpointSettings) -> str:
 
 
 async def _tokens_per_image(settings: EndpointSettings) -> int | None:
-    async with EndpointClient(settings) as client:
-        return await check_sight(client, settings.image_detail)
+    async with ServerClient(settings) as client:
+        return await check_sight(client, settings)
 
 
 def _list_unanswered(unanswered: Sequence[Unanswered]) -> None:

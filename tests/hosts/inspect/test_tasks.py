@@ -11,6 +11,7 @@ from inspect_ai.model import ChatMessageUser, ModelAPI, ModelOutput, get_model, 
 from PIL import Image
 
 from dataset_scripts.sample.oracle import answer_message
+from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.endpoint.message import data_uri
 from egobench_tasks.hosts.inspect.scorers import kappa
@@ -102,7 +103,9 @@ def test_images_are_logged_where_that_is_asked_for(evaluate):
 
 def test_the_log_says_what_shaped_the_input_and_what_reports_need(evaluate):
     log, _ = evaluate(egogears_multi(frames=32), limit=2)
-    assert set(log.eval.metadata) == {"prompt", "frames", "dataset"}
+    circumstances = {"egobench", "libraries", "libavcodec", "location", "canary"}
+    assert set(log.eval.metadata) == {"prompt", "frames", "dataset", *circumstances}
+    assert log.eval.metadata["canary"] == EGOGEARS.canary and log.eval.metadata["libraries"]["av"]
     assert "count=32" in log.eval.metadata["frames"]
     for sample in log.samples:
         assert {"question_id", "shown_letters", "original_letters", "answer"} <= set(sample.metadata)
