@@ -14,7 +14,7 @@ from egobench_tasks.report.read.journal_reader import find_journal_run
 from egobench_tasks.runs.journal import journal_root
 from egobench_tasks.runs.repeats import REPEATS_VARIABLE, check_repeats, current_repeats, keyed_rows
 
-SAMPLED = {"generation_parameters": {"temperature": 1.0}}
+SAMPLED = {"generation_parameters": {"temperature": 1.0}, "generation_size": 8}
 
 
 @pytest.fixture
@@ -35,12 +35,12 @@ def words(docs_of, monkeypatch):
 def test_repeats_are_kept_apart_and_go_on_after_a_kill(words, vlm, monkeypatch):
     once = vlm(**SAMPLED).greedy_until(words())
     assert [response.finish_reasons for response in once] == [None, None]
-    monkeypatch.setenv(REPEATS_VARIABLE, "4")
+    monkeypatch.setenv(REPEATS_VARIABLE, "3")
     responses = vlm(**SAMPLED).greedy_until(words())
-    assert [len(response.text) for response in responses] == [4, 4]
+    assert [len(response.text) for response in responses] == [3, 3]
     assert [response.text[0] for response in responses] == [response.text[0] for response in once]
     assert len({text for response in responses for text in response.text}) > 2  # drawn anew each time
-    assert all(len(response.finish_reasons) == 4 for response in responses)
+    assert all(len(response.finish_reasons) == 3 for response in responses)
     again = vlm(**SAMPLED)
     assert [response.text for response in again.greedy_until(words())] == [response.text for response in responses]
     assert again.asked.counts.asked == 0 and again.missing(words()) == []
@@ -56,7 +56,7 @@ def test_repeats_are_kept_apart_and_go_on_after_a_kill(words, vlm, monkeypatch):
 
 def test_repeats_at_temperature_0_are_refused_before_a_model_is_loaded(vlm, monkeypatch):
     monkeypatch.setenv(REPEATS_VARIABLE, "2")
-    with pytest.raises(typer.BadParameter, match="2 repeats at temperature 0 .*generation_parameters="):
+    with pytest.raises(typer.BadParameter, match=r"2 repeats at temperature 0 .*generation_parameters="):
         vlm()
 
 
@@ -70,7 +70,7 @@ def test_a_seed_or_a_servers_own_temperature_will_do():
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
 def test_a_number_of_repeats_is_a_whole_one(text):
-    with pytest.raises(InputError, match=f"{REPEATS_VARIABLE}: repeats are a whole number from 1 up"):
+    with pytest.raises(InputError, match=f"{REPEATS_VARIABLE}: .* a whole number from 1 up"):
         current_repeats({REPEATS_VARIABLE: text})
     assert current_repeats({}) == current_repeats({REPEATS_VARIABLE: " "}) == 1
 
