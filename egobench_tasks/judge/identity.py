@@ -15,6 +15,7 @@ from typing import Any
 
 from egobench_tasks.judge.prompt import JudgeItem, prompt_fingerprint
 from egobench_tasks.judge.settings import JudgeSettings
+from egobench_tasks.servers import read_model_list
 
 # Where and how often a judge is asked shapes no verdict; nor does the bound on a reply: a verdict is one that ended.
 _SHAPING_NOTHING = frozenset(
@@ -96,9 +97,8 @@ def _served_as(base_url: str, model: str, key: str) -> str | None:
     request = urllib.request.Request(f"{base_url.rstrip('/')}/models", headers={"Authorization": f"Bearer {key}"})
     try:
         with urllib.request.urlopen(request, timeout=_WAIT_S) as response:
-            listed = json.loads(response.read(_MAX_LIST_BYTES))["data"]
-        entry = next(one for one in listed if one["id"] == model)
-        said = [str(entry[name]) for name in ("root", "parent") if entry.get(name) not in (None, model)]
-    except (OSError, HTTPException, ValueError, LookupError, TypeError, AttributeError, StopIteration):
+            body = response.read(_MAX_LIST_BYTES).decode("utf-8", errors="replace")
+    except (OSError, HTTPException, ValueError):
         return None
-    return ", on ".join(said) or None
+    served = read_model_list(body, model)
+    return ", on ".join(name for name in (served.root, served.parent) if name not in (None, model)) or None
