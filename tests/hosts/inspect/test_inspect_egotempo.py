@@ -133,7 +133,7 @@ def test_without_a_judge_there_is_no_rate_and_a_reason(evaluate):
 @pytest.mark.parametrize(("says", "stop_reason"), [("Answer 10.", "max_tokens"), ("<think>never done", "stop")])
 def test_what_is_no_answer_is_wrong_without_asking_the_judge(evaluate, use_judge, says, stop_reason):
     metrics, _, _ = evaluate(says=says, stop_reason=stop_reason, setting="text", category="counting_actions")
-    assert [metrics[name]["mean"] for name in ("judge_accuracy", "judged", "exact_match", "answered")] == [0, 1, 0, 0]
+    assert [metrics[name]["mean"] for name in ("judge_accuracy", "judged", "exact_match", "answered")] == [0, 0, 0, 0]
     assert use_judge.asked == []
 
 

@@ -174,7 +174,7 @@ def test_the_newest_of_several_details_counts_by_its_runs_number_and_is_named(pl
     (bad,) = set(dates_of(run)) - {good}
     number(run, *((bad, good) if newest_is_good else (good, bad)))  # whatever the dates in the names say
     results = score(planted, run)
-    assert (results.outcomes["exact_set"].mean() == 1.0) is newest_is_good
+    assert bool(results.outcomes["exact_set"].mean() == 1.0) is newest_is_good
     assert sum("has 2 details files; the newest is read" in notice for notice in results.notices) == 2
 
 
@@ -234,9 +234,8 @@ def test_other_weights_under_one_name_are_two_runs(planted, writer, tmp_path):
     number(run, first, second)
     assert len(find_runs([run]).choice) == 1
     for place, weights in ((1, "aaaa"), (2, "bbbb")):
-        record = record_for(
-            place, (first, second)[place - 1], identity={"sources": {"model_name": {"commit": weights}}}
-        )
+        identity = {"sources": {"model_name": {"commit": weights}}}
+        record = record_for(place, (first, second)[place - 1], identity=identity)
         (run / "runs" / f"{place:04d}" / "run.json").write_text(json.dumps(asdict(record)))
     names = [found.name for found in find_runs([run]).choice]
     assert sorted(names) == [f"model (mixed: sources.model_name.commit={one})" for one in ("aaaa", "bbbb")]
