@@ -67,6 +67,7 @@ def by_question_type() -> Metric:
         "overlap": [mean(), stderr()],
         "wellformed": [mean()],
         "answered": [mean()],
+        "lost": [mean()],
     }
 )
 def choice_scorer() -> Scorer:
@@ -76,7 +77,7 @@ def choice_scorer() -> Scorer:
         scored = score_text(state.metadata, state.output.completion, finish_reason(state.output))
         letters = scored.parsed.letters
         return Score(
-            value=asdict(scored.score),
+            value={**asdict(scored.score), "lost": float(is_lost(state.output))},
             answer=None if letters is None else ",".join(sorted(letters)),
             explanation=scored.parsed.failure and scored.parsed.failure.value,
         )
@@ -98,6 +99,7 @@ def by_category() -> Metric:
         "exact_match": [mean(), stderr(), by_category()],
         "token_f1": [mean(), stderr(), by_category()],
         "answered": [mean()],
+        "lost": [mean()],
     }
 )
 def open_scorer(judge: str | None = None) -> Scorer:
@@ -113,7 +115,7 @@ def open_scorer(judge: str | None = None) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         text, reason = state.output.completion, finish_reason(state.output)
         answer = open_answer(text, reason)
-        settled = to_judge(state.metadata, text, reason if state.output.choices else CLIP_UNREADABLE)
+        settled = to_judge(state.metadata, text, CLIP_UNREADABLE if is_lost(state.output) else reason)
         judgement = await _judgement(asked, settled)
         return _open_score(answer, target.text, judgement)
 
@@ -133,8 +135,10 @@ def _open_score(answer: str | None, gold: str, judgement: Judgement) -> Score:
         "judge_score": math.nan if verdict is None else verdict.score,
         "judged": float(verdict is not None and judgement != UNANSWERED),
     }
+    lost = judgement.failure is NoVerdict.LOST
+    offline = offline_scores(answer, gold) | (dict.fromkeys(("exact_match", "token_f1"), math.nan) if lost else {})
     return Score(
-        value={**judged, **offline_scores(answer, gold)},
+        value={**judged, **offline, "lost": float(lost)},
         answer=answer,
         reason=_reason(judgement),
         explanation=_why_no_verdict(judgement) if verdict is None else verdict.reason,
@@ -155,6 +159,11 @@ def _why_no_verdict(judgement: Judgement) -> str:
     if judgement.failure is NoVerdict.LOST:
         return "no answer, and not the model's failure: its clip could not be read"
     return f"no verdict: {judgement.failure}"
+
+
+def is_lost(output: ModelOutput) -> bool:
+    """Whether the question was never asked: its clip could not be decoded (`solvers.ask_with_frames`)."""
+    return not output.choices
 
 
 def finish_reason(output: ModelOutput) -> str:
