@@ -110,10 +110,10 @@ def _say_what_remains(task: LightevalTask, n_asked: int, n_rows: int) -> None:
 
 
 def _warn_of_missing_clips(task: LightevalTask, rows: Dataset) -> None:
-    """EgoTempo keeps questions without a clip: they are asked nothing and count as wrong, which must be said."""
+    """EgoTempo keeps questions without a clip: they cannot be asked, and the run is partial, which must be said."""
     n_missing = sum(video is None for video in rows["video"])
     if n_missing and task.config.prompt_function.needs_clips:
-        logger.warning(f"{task.name}: {n_missing} of {len(rows)} questions have no clip here: they count as wrong")
+        logger.warning(f"{task.name}: {n_missing} of {len(rows)} questions have no clip here: the run is partial")
 
 
 def _hook_text_only_prompts() -> None:

@@ -52,22 +52,6 @@ def with_identity(config: ModelConfig, identity: Mapping[str, Any]) -> ModelConf
     return kind.model_construct(**{**dict(config), "identity": known})
 
 
-def comparable(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an identity as it is for every machine: a repository counts by its commit, whichever of its files a cache
-    has; a large file by its bytes, whenever it was copied."""
-    sources = {
-        role: {"commit": source["commit"]}
-        if source.get("commit")
-        else {"files": {name: _but_times(file) for name, file in source["files"].items()}}
-        for role, source in identity.get("sources", {}).items()
-    }
-    return {**identity, "sources": sources}
-
-
-def _but_times(file: Any) -> Any:
-    return {name: value for name, value in file.items() if name != "mtime_ns"} if isinstance(file, Mapping) else file
-
-
 def _sources(settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     revision, subfolder = settings.get("revision") or "main", settings.get("subfolder")
     for role, value in sorted(settings.items()):
