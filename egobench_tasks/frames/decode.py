@@ -132,7 +132,8 @@ def _show_chosen(decoder: PlainDecoder, selector: Selector, shown: _Shown[Pictur
         return 0
     for frame, time in frames:
         shown.add(*latest, selector.plan([latest[1]], until=time)[0])
-        if selector.done and isinstance(selector, RateSelector):
+        if selector.done and decoder.may_stop and isinstance(selector, RateSelector):
+            decoder.check_pictures()
             return count
         latest, count = (frame, time), count + 1
     shown.add(*latest, selector.plan([latest[1]], until=decoder.end)[0])
