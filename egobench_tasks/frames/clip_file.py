@@ -52,7 +52,7 @@ def open_container(path: str) -> Iterator[InputContainer]:
         try:
             container = _open_container(file, is_local="://" not in path)
         except (av.FFmpegError, OSError) as error:
-            raise ClipError(path, _reason(file) or f"cannot be read: {error.strerror or error}") from error
+            raise ClipError(path, _reason(file) or _words(error)) from error
         with container:
             # PyAV makes up the times that a container lacks; FFmpeg's program does not.
             container.flags &= ~_GENERATE_TIMES
@@ -91,6 +91,12 @@ def _reason(file: io.BufferedIOBase) -> str | None:
     if head.isascii() and b"\0" not in head:
         return "is text, not a video"
     return None
+
+
+def _words(error: av.FFmpegError | OSError) -> str:
+    if isinstance(error, av.ArgumentError):  # what libavformat says of a format that is not on the list
+        return f"is of a format that is not read here; remux it (ffmpeg -c copy) to one of {FORMATS}"
+    return f"cannot be read: {error.strerror or error}"
 
 
 def _is_cut_short(file: io.BufferedIOBase) -> bool:

@@ -236,7 +236,7 @@ def test_errors_name_the_clip_and_the_reason(tmp_path, make_clip, ffmpeg):
         (tmp_path, BUDGET, "no regular file"),
         (text, BUDGET, "is text"),
         (sound, BUDGET, "no video"),
-        (stream, BUDGET, "Invalid data"),
+        (stream, BUDGET, "not read here; remux"),
         (make_clip("x264 pyramid"), late, "window"),
         ("memory://missing.mp4", BUDGET, "cannot be read"),
     ):
