@@ -14,7 +14,7 @@ from egobench_tasks.frames.clock import FrameClock
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.ledger import PictureLedger
 from egobench_tasks.frames.picture import properties
-from egobench_tasks.frames.source import Source, UnusualClip, packets, packets_before
+from egobench_tasks.frames.source import Source, UnusualClip, fail_on_errors, packets, packets_before
 
 _GRACE_S = 0.1
 _MATROSKA_DURATION = re.compile(r"(\d+):(\d\d):(\d\d(?:\.\d+)?)")
@@ -24,8 +24,8 @@ _MATROSKA_DURATION = re.compile(r"(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 class PlainDecoder:
     """Decodes all frames of a source in order.
 
-    ``strict``: raise ``ClipError`` at the first damage; else decode on as FFmpeg does and keep the
-    first reason in ``damage``. ``from_start``: read from the clip's beginning even for a window.
+    ``strict``: raise ``ClipError`` at the first damage that the decoder notices; else decode on as FFmpeg does and
+    keep the first reason in ``damage``. ``from_start``: read from the clip's beginning even for a window.
     ``good_frames``: frames that came out whole so far. ``end``: when the latest frame ends, in ticks
     from the source's start.
     """
@@ -43,6 +43,8 @@ class PlainDecoder:
 
     def __post_init__(self) -> None:
         self._ledger = PictureLedger(self.source.stream.codec_context.name)
+        if self.strict:
+            fail_on_errors(self.source)
 
     @property
     def may_stop(self) -> bool:

@@ -82,6 +82,11 @@ class UnusualClip(Exception):
     """This way of reading the clip cannot be shown to be exact: the next, slower way takes over."""
 
 
+def fail_on_errors(source: Source) -> None:
+    """Let the decoder fail where it would otherwise paper over what it cannot read; call before it gets a packet."""
+    source.stream.codec_context.options = {"err_detect": "explode"}
+
+
 def packets(source: Source) -> Iterator["Packet[VideoStream]"]:
     """Yield the video packets from where the container stands; the flush packet at the end is left out."""
     for packet in source.container.demux(source.stream):
