@@ -24,6 +24,7 @@ from egobench_tasks.asking.prompts import (
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.hosts.lighteval import compat
 from egobench_tasks.hosts.lighteval.docs import egogears_task, open_choice_task, open_task
+from egobench_tasks.hosts.lighteval.usage import usage_errors
 
 CHOICES_VARIABLE = "EGOBENCH_CHOICES"
 
@@ -66,7 +67,7 @@ def _named(name: str, setting: str) -> str:
     return name if setting == DEFAULT_SETTING else f"{name}_{setting}"
 
 
-with compat.usage_errors():
+with usage_errors():
     TASKS_TABLE = [*_egogears(), *_egotempo(), *_egotempo_choice()]
 
 compat.apply()

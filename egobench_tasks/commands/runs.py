@@ -16,7 +16,9 @@ _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 @run_app.command("transformers", context_settings=_PASS_ON)
 def run_transformers(
     context: typer.Context,
-    model_args: Annotated[str, typer.Argument(help='As for lighteval: "model_name=…,batch_size=…"')],
+    model_args: Annotated[
+        str, typer.Argument(help='"model_name=…,batch_size=…", or a YAML file with model_parameters')
+    ],
     tasks: Annotated[str, typer.Argument(help="egogears, egogears:single, egotempo_f8, …")],
     shard: Annotated[str | None, typer.Option(metavar="I/N", help="Ask only part I of N (1/4 … 4/4).")] = None,
 ) -> None:
@@ -26,15 +28,19 @@ def run_transformers(
     """
     from lighteval.__main__ import app as lighteval
 
+    from egobench_tasks.hosts.lighteval.compat import given_settings
     from egobench_tasks.hosts.lighteval.offline import as_task_names, load_only_our_tasks
+    from egobench_tasks.hosts.lighteval.vision.settings import read_settings
 
     _set_shard(shard)
+    settings = read_settings(model_args)
     load_only_our_tasks()
     ours = ["--vision-model", "--custom-tasks", "egobench_tasks.tasks"]
     if shard is not None:
         ours.append("--save-details")  # a shard is merged from its details
     try:
-        lighteval(["accelerate", model_args, as_task_names(tasks), *ours, *context.args])
+        with given_settings(settings):
+            lighteval(["accelerate", "model_name=settings", as_task_names(tasks), *ours, *context.args])
     except SystemExit as ended:
         if ended.code:
             raise

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import typer
 from datasets import Dataset, DatasetDict
 from lighteval.models import model_loader
+from lighteval.models.transformers import vlm_transformers_model
 from lighteval.tasks.lighteval_task import LightevalTask
 from lighteval.tasks.prompt_manager import PromptManager
 from lighteval.tasks.requests import Doc
@@ -21,6 +21,8 @@ from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate, pin
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.hosts.lighteval.docs import RowPrompt
 from egobench_tasks.hosts.lighteval.messages import is_ours
+from egobench_tasks.hosts.lighteval.usage import usage_errors
+from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
 from egobench_tasks.runs.shards import current_shard
 
 logger = logging.getLogger(__name__)
@@ -39,12 +41,18 @@ def apply() -> None:
 
 
 @contextmanager
-def usage_errors() -> Iterator[None]:
-    """Turn our `InputError` into what lighteval's command line prints as one message, exit code 2."""
+def given_settings(settings: FrameVLMConfig) -> Iterator[None]:
+    """Let lighteval's command line take these settings of the vision model, whatever it reads itself.
+
+    Defect: lighteval 0.13 cuts a model's arguments at every comma and equals sign, those in braces too, knows few
+    settings, and prints a traceback for any other.
+    """
+    stock = vlm_transformers_model.VLMTransformersModelConfig
+    vlm_transformers_model.VLMTransformersModelConfig = lambda **_: settings
     try:
         yield
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from error
+    finally:
+        vlm_transformers_model.VLMTransformersModelConfig = stock
 
 
 def _hook_dataset_loading() -> None:

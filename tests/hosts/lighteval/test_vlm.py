@@ -6,12 +6,19 @@ from PIL import Image
 
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.lighteval.messages import message_parts
+from egobench_tasks.hosts.lighteval.vision.prepare import prepare
+from egobench_tasks.hosts.lighteval.vlm import _question
 from egobench_tasks.runs.journal import Journal, journal_root
 from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
 
 
 def journalled():
     return [answer for folder in journal_root().iterdir() for answer in Journal(folder).answers().values()]
+
+
+def prepared(model, *docs):
+    """What the model is given for some documents."""
+    return prepare(model._vision.maker, list(map(_question, docs)))
 
 
 @pytest.fixture
@@ -23,7 +30,8 @@ def count_generations(monkeypatch):
     stock = LlavaForConditionalGeneration.generate
 
     def generate(self, **inputs):
-        counted.extend(inputs["input_ids"])
+        if not inputs.get("output_logits"):  # the look at the model before the first question
+            counted.extend(inputs["input_ids"])
         return stock(self, **inputs)
 
     monkeypatch.setattr(LlavaForConditionalGeneration, "generate", generate)
@@ -33,7 +41,7 @@ def count_generations(monkeypatch):
 def test_the_prompt_interleaves_labels_and_frames(vlm, docs_of):
     model = vlm()
     doc = next(doc for doc in docs_of("multi") if doc.specific["n_clips"] > 1)
-    batch = model._collate([doc])
+    batch = prepared(model, doc)
     parts = message_parts(doc)
     runs = re.findall(r"\n(\w+)\n((?:<image>)+)", batch.texts[0])
     labels = [part.strip() for part in parts[1:] if isinstance(part, str)]
@@ -48,7 +56,7 @@ def test_the_prompt_interleaves_labels_and_frames(vlm, docs_of):
 
 def test_the_chat_templates_first_token_is_not_doubled(vlm, docs_of):
     model = vlm()
-    ids = model._collate(docs_of("single")[:1]).inputs["input_ids"][0].tolist()
+    ids = prepared(model, docs_of("single")[0]).inputs["input_ids"][0].tolist()
     assert ids.count(model.tokenizer.bos_token_id) == 1
 
 
@@ -151,9 +159,8 @@ def test_a_run_killed_between_two_attempts_makes_the_next_one_only(vlm, docs_of,
 def test_attempts_end_where_the_context_does(vlm, docs_of, small_cap):
     doc = docs_of("single")[0]
     doc.generation_size = 6
-    model = never_stops(vlm(generation_size=None))
-    model._max_length = model._collate([doc]).inputs["input_ids"].shape[1] + 9
-    model.greedy_until([doc])
+    n_prompt = prepared(vlm(), doc).inputs["input_ids"].shape[1]
+    never_stops(vlm(generation_size=None, max_length=n_prompt + 9)).greedy_until([doc])
     assert attempts_of(doc) == [(6, 6), (12, 9)]
 
 
@@ -205,11 +212,9 @@ def test_a_prompt_longer_than_the_context_is_refused_with_both_numbers(vlm, docs
 
 def test_generation_never_runs_past_the_context(vlm, docs_of):
     doc = docs_of("single")[0]
-    model = vlm(generation_size=500)
-    model._stop_ids = [model.tokenizer.pad_token_id]
-    n_prompt = model._collate([doc]).inputs["input_ids"].shape[1]
-    model._max_length = n_prompt + 3
-    (response,) = model.greedy_until([doc])
+    n_prompt = prepared(vlm(), doc).inputs["input_ids"].shape[1]
+    model = vlm(generation_size=500, max_length=n_prompt + 3)
+    (response,) = never_stops(model).greedy_until([doc])
     assert response.finish_reason == LENGTH_STOP
     assert journalled()[0].n_new_tokens == 3
 
