@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from egobench_tasks.errors import InputError
+from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.hosts.lighteval.vision.families import IMAGES_KWARGS, SMALLER_INPUTS
 from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker, Message
 from egobench_tasks.hosts.lighteval.vision.prompt import Visual
@@ -69,7 +69,7 @@ def smaller_inputs(maker: InputMaker, message: Message) -> str | None:
         smaller = replace(maker, kwargs={**maker.kwargs, "images_kwargs": {**used, **option}})
         try:
             n_tokens = n_text_tokens + _frame_tokens(smaller, message) * message.n_frames
-        except (ValueError, TypeError, KeyError, RuntimeError):
+        except EgobenchError:
             continue  # a name that this processor knows and cannot use
         if n_tokens < maker.max_length_tokens:
             return f"images_kwargs={_flow(option)} makes it about {n_tokens:,} tokens"

@@ -16,7 +16,7 @@ from egobench_tasks.asking.prompts import Segment, Text
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.frames.lazy import open_jpeg
 from egobench_tasks.frames.store import StoredClip
-from egobench_tasks.hosts.lighteval.vision.prompt import Part, PromptForm, Visual
+from egobench_tasks.hosts.lighteval.vision.prompt import Part, PromptForm, Visual, first_line
 
 _VIDEO_TICKS_PER_S = 1000
 _IMAGES, _VIDEOS = "images_kwargs", "videos_kwargs"
@@ -68,17 +68,26 @@ class InputMaker:
         texts = [self.form.render(self.processor, message.parts) for message in messages]
         for text, message in zip(texts, messages, strict=True):
             self.form.check(text, message.parts)
-        inputs = self.processor(
+        try:
+            inputs = self._inputs(texts, messages)
+        except (ValueError, TypeError, KeyError, IndexError, RuntimeError) as error:
+            raise InputError(
+                f"the processor ({type(self.processor).__name__}) fails on a message of texts and {self.visual}s "
+                f"({type(error).__name__}: {first_line(error)}). Other images_kwargs or processor_kwargs may mend it"
+            ) from error
+        if "attention_mask" not in inputs:
+            inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+        self._check_tokens(inputs)
+        return texts, cast(inputs, self.dtype)
+
+    def _inputs(self, texts: Sequence[str], messages: Sequence[Message]) -> BatchFeature:
+        return self.processor(
             text=[*texts],  # some processors write into the list
             **_visuals(messages, self.kwargs),
             padding="longest",
             return_tensors="pt",
             add_special_tokens=self.add_special_tokens and not self._starts_with_bos(texts),
         )
-        if "attention_mask" not in inputs:
-            inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
-        self._check_tokens(inputs)
-        return texts, cast(inputs, self.dtype)
 
     def _starts_with_bos(self, texts: Sequence[str]) -> bool:
         """Whether the chat template wrote the first token already; a second one shifts every answer."""

@@ -12,6 +12,7 @@ from transformers.quantizers.auto import AutoQuantizationConfig
 from transformers.utils.quantization_config import BitsAndBytesConfig
 
 from egobench_tasks.errors import InputError
+from egobench_tasks.hosts.lighteval.vision.prompt import first_line
 from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
 
 _ADAPTER_FILE, _CONFIG_FILE = "adapter_config.json", "config.json"
@@ -92,7 +93,7 @@ def load_model(settings: FrameVLMConfig, checkpoint: Checkpoint, placement: dict
             model = PeftModel.from_pretrained(model, checkpoint.adapter)
         except (OSError, ValueError, RuntimeError, KeyError) as error:
             raise InputError(
-                f"{checkpoint.adapter}: does not fit {checkpoint.weights} ({_first_line(error)})"
+                f"{checkpoint.adapter}: does not fit {checkpoint.weights} ({first_line(error)})"
             ) from error
     return model.eval()
 
@@ -106,11 +107,11 @@ def _load(what: str, name: str, load: Any, settings: FrameVLMConfig, **arguments
     except ImportError as error:
         hint = " (pip install 'egobench[vlm]')" if "torchvision" in str(error).lower() else ""
         raise InputError(
-            f"{name}: its {what} needs a package that is not installed{hint}: {_first_line(error)}"
+            f"{name}: its {what} needs a package that is not installed{hint}: {first_line(error)}"
         ) from error
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{name}: its {what} cannot be loaded (revision {settings.revision}): {_first_line(error)}"
+            f"{name}: its {what} cannot be loaded (revision {settings.revision}): {first_line(error)}"
         ) from error
 
 
@@ -164,14 +165,9 @@ def _quantization(settings: FrameVLMConfig) -> Any:
     try:
         return AutoQuantizationConfig.from_dict(quantization)
     except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"quantization={quantization}: {_first_line(error)}") from error
+        raise InputError(f"quantization={quantization}: {first_line(error)}") from error
 
 
 def _need_package(package: str, setting: str) -> None:
     if importlib.util.find_spec(package) is None:
         raise InputError(f"{setting}: needs the package {package}, which is not installed (pip install {package})")
-
-
-def _first_line(error: Exception) -> str:
-    """An error of transformers' without the advice that follows in further lines."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

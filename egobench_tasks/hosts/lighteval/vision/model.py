@@ -58,9 +58,8 @@ class VisionModel:
         prompt = inputs["input_ids"]
         is_apart = self.checkpoint.is_encoder_decoder
         room_tokens = self.max_length if is_apart else self.max_length - prompt.shape[1]
-        generated = self.weights.generate(
-            **_placed(self.weights, inputs), **parameters, max_new_tokens=min(budget_tokens, room_tokens)
-        ).cpu()
+        asked = {**parameters, "max_new_tokens": min(budget_tokens, room_tokens)}
+        generated = self.weights.generate(**_placed(self.weights, inputs), **asked).cpu()
         new = added_tokens(generated, prompt, is_encoder_decoder=is_apart)
         if new.shape[1] == 0:
             raise EgobenchError(

@@ -117,7 +117,7 @@ def _try(form: PromptForm, processor: Any, visual: Visual) -> tuple[str | None, 
     try:
         bare, full = form.render(processor, _TEXTS), form.render(processor, _probe(visual))
     except (TemplateError, ValueError, TypeError, KeyError) as error:
-        return f"it fails on a message of texts and {visual}s ({type(error).__name__}: {_first_line(error)})", ""
+        return f"it fails on a message of texts and {visual}s ({type(error).__name__}: {first_line(error)})", ""
     if _PRINTED_PART.search(full):
         return "it takes a message as one string and prints a list of parts as it is", ""
     places = [full.find(text) for text in _TEXTS]
@@ -160,6 +160,8 @@ def order_fault(prompt: str, parts: Sequence[Part], mark: str) -> str | None:
         text = "" if part is None else part.strip()
         if part is not None and not text:
             continue
+        if mark and re.search(mark, text):
+            return f"the text {text[:40]!r} itself holds what marks an image"
         begin = len(prompt) if part is None else prompt.find(text, end)
         if begin < 0:
             return f"the text {text[:40]!r} is missing or has moved"
@@ -216,7 +218,7 @@ def _check_variables(template: str, variables: Mapping[str, Any]) -> None:
     try:
         known = _get_template_variables(template)
     except TemplateError as error:
-        raise InputError(f"the chat template is not Jinja: {_first_line(error)}") from None
+        raise InputError(f"the chat template is not Jinja: {first_line(error)}") from None
     for name in variables:
         if name not in known:
             hint = nearest(name, known - _GIVEN) if known - _GIVEN else "it has none"
@@ -231,5 +233,6 @@ def _text(text: Part) -> dict[str, str]:
     return {"type": "text", "text": str(text)}
 
 
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), "")
+def first_line(error: Exception) -> str:
+    """Return what an error of transformers' says, without the advice that follows in further lines."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
