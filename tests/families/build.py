@@ -35,6 +35,8 @@ _LISTS_A_LAYER = (
 def write_model(recipe: Recipe, folder: Path, *, seed: int = 0, dtype: torch.dtype = torch.float32) -> Path:
     """Write a random model of the family into ``folder``, with a small image part, and return it."""
     tokenizer = make_tokenizer(recipe)
+    # The processor first: some add tokens of their own to the tokenizer.
+    processor = make_processor(recipe, tokenizer, real=False) if recipe.processor else None
     config = make_config(recipe, tokenizer)
     torch.manual_seed(seed)
     known = AutoModelForMultimodalLM._model_mapping
@@ -46,8 +48,8 @@ def write_model(recipe: Recipe, folder: Path, *, seed: int = 0, dtype: torch.dty
         save_thinker(model, config, folder, dtype)
     else:
         model.to(dtype).save_pretrained(folder)
-    if recipe.processor:
-        make_processor(recipe, tokenizer, real=False).save_pretrained(folder)
+    if processor is not None:
+        processor.save_pretrained(folder)
     else:
         tokenizer.chat_template = recipe.template
         tokenizer.save_pretrained(folder)
@@ -86,7 +88,7 @@ def make_processor(recipe: Recipe, tokenizer: PreTrainedTokenizerFast, *, real: 
     image = getattr(transformers, recipe.image_processor)(**(recipe.real if real else {**recipe.real, **recipe.small}))
     parts = dict(recipe.parts if real else {**recipe.parts, **recipe.small_parts})
     if recipe.video_processor:
-        parts["video_processor"] = getattr(transformers, recipe.video_processor)()
+        parts["video_processor"] = getattr(transformers, recipe.video_processor)(**({} if real else recipe.small_video))
     if "Omni" in recipe.processor:
         parts["feature_extractor"] = transformers.WhisperFeatureExtractor()
     if recipe.processor == "Phi4MultimodalProcessor":
@@ -136,7 +138,9 @@ def _token_id(name: str, value: Any, tokenizer: PreTrainedTokenizerFast, recipe:
 
 
 def _open_gates(model: Any) -> None:
-    """Trained models look at their images; a fresh Mllama has a gate of zero before them."""
+    """Trained models look at their images; fresh ones have gates (Mllama) or projections (Gemma 3) of zeros."""
     for name, parameter in model.named_parameters():
         if "gate" in name and parameter.numel() == 1:
             parameter.data.fill_(1.0)
+        elif "projection_weight" in name:
+            parameter.data.normal_(std=0.2)

@@ -18,7 +18,8 @@ GEMMA = (
     "{% endfor %}<end_of_turn>\n{% endfor %}{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
 )
 IMAGES_FIRST = (
-    "{% for m in messages %}{{ m['role'].upper() }}: {% for p in m['content'] if p['type'] == 'image' %}IMAGE{% endfor %}"
+    "{% for m in messages %}{{ m['role'].upper() }}: "
+    "{% for p in m['content'] if p['type'] == 'image' %}IMAGE{% endfor %}"
     "{% for p in m['content'] if p['type'] == 'video' %}VIDEO{% endfor %}"
     "{% for p in m['content'] if p['type'] == 'text' %}{{ p['text'] }} {% endfor %}{% endfor %}"
     "{% if add_generation_prompt %}ASSISTANT:{% endif %}"
@@ -70,6 +71,7 @@ class Recipe:
     parts: dict[str, Any] = field(default_factory=dict)
     small_parts: dict[str, Any] = field(default_factory=dict)
     video_processor: str | None = None
+    small_video: dict[str, Any] = field(default_factory=dict)
     context_tokens: int | None = None
     answer: str = "runs"
     arguments: str = ""
@@ -158,6 +160,7 @@ RECIPES = {
         parts={"num_image_tokens": 729, "vision_feature_select_strategy": "full"},
         small_parts={"num_image_tokens": 16},
         video_processor="LlavaOnevisionVideoProcessor",
+        small_video=_square(56),
         arguments="chat_template=in-order",
     ),
     **{
@@ -216,6 +219,7 @@ RECIPES = {
         small=_square(56),
         small_parts={"image_seq_length": 4},
         video_processor="InternVLVideoProcessor",
+        small_video=_square(56),
     ),
     "smolvlm": Recipe(
         "smolvlm",
@@ -237,6 +241,7 @@ RECIPES = {
         small_parts={"image_seq_len": 4},
         context_tokens=8192,
         video_processor="SmolVLMVideoProcessor",
+        small_video={"size": {"longest_edge": 56}, "max_image_size": {"longest_edge": 56}},
     ),
     "idefics2": Recipe(
         "idefics2",
@@ -469,6 +474,7 @@ RECIPES = {
         small={"tile_size": 56, "max_num_tiles": 1, "vision_input_type": "vanilla"},
         parts={"patch_size": 14, "pooling_ratio": 2},
         video_processor="PerceptionLMVideoProcessor",
+        small_video=_square(56),
         context_tokens=131072,
     ),
     "lfm2_vl": Recipe(

@@ -10,16 +10,27 @@ from egobench_tasks.scoring.answers import NORMAL_STOP
 
 @dataclass
 class Generation(ModelResponse):
-    """A response that also says why it ended, in the OpenAI API's words ("stop", "length", …) or ours."""
+    """A response that also says why it ended, in the provider's words ("stop", "length", …) or ours.
+
+    ``answered_by`` is the key of what answered (`record.Answerer.key`), empty where nothing did, or none is known.
+    ``thinking``: whether the model was told to reason.
+    """
 
     finish_reason: str = NORMAL_STOP
+    answered_by: str = ""
+    thinking: bool = False
 
 
-def generation(answer: Answer) -> Generation:
+def generation(answer: Answer, answered_by: str = "", *, thinking: bool) -> Generation:
     """The response of one journalled answer."""
     # Token lists stay out: 64 frames are ten thousand placeholder tokens a question in the details.
     return Generation(
-        input=answer.prompt, text=[answer.text], reasonings=[answer.reasoning], finish_reason=answer.finish_reason
+        input=answer.prompt,
+        text=[answer.text],
+        reasonings=[answer.reasoning],
+        finish_reason=answer.finish_reason,
+        answered_by=answered_by,
+        thinking=thinking,
     )
 
 

@@ -1,4 +1,4 @@
-"""How our errors speak to lighteval's command line."""
+"""Our errors on their way through lighteval's command line, and back."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,3 +15,12 @@ def usage_errors() -> Iterator[None]:
         yield
     except InputError as error:
         raise typer.BadParameter(str(error)) from error
+
+
+@contextmanager
+def our_errors() -> Iterator[None]:
+    """Turn what `usage_errors` made back into our `InputError`, where no command line of lighteval's stands between."""
+    try:
+        yield
+    except typer.BadParameter as error:
+        raise InputError(error.message) from None

@@ -5,8 +5,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property, partial
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -25,15 +23,29 @@ from egobench_tasks.asking.order import clips_together
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.generation import generation
+from egobench_tasks.hosts.lighteval.identity import model_identity, with_identity
 from egobench_tasks.hosts.lighteval.messages import is_ours
+from egobench_tasks.hosts.lighteval.said import read_tokens
 from egobench_tasks.hosts.lighteval.usage import usage_errors
 from egobench_tasks.hosts.lighteval.vision.ahead import Cost, can_travel, prepared_ahead, workers_for
 from egobench_tasks.hosts.lighteval.vision.model import VisionModel
 from egobench_tasks.hosts.lighteval.vision.prepare import Prepared, Question, prepare
 from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
 from egobench_tasks.runs.attempts import ended_by_itself, growing_budgets, next_attempt
-from egobench_tasks.runs.journal import CLIP_UNREADABLE, Answer, Journal, answer_key, journal_root, question_key
+from egobench_tasks.runs.journal import (
+    CLIP_UNREADABLE,
+    Answer,
+    Journal,
+    answer_key,
+    journal_folder,
+    next_generation,
+    question_key,
+)
+from egobench_tasks.runs.record import Answerer, Asked
+from egobench_tasks.runs.sessions import session_of
+from egobench_tasks.runs.tally import count
 from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
+from egobench_tasks.scoring.reasoning import left_open
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +68,6 @@ class FrameVLM(VLMTransformersModel):
         self.torch_dtype = self.config.torch_dtype
         self.use_chat_template = True
         self.batch_size = self.config.batch_size
-        self.model_sha = self.config.get_model_sha()
         self.model_name = _simplify_name(self.config.model_name)
         with usage_errors():
             self._vision = VisionModel(self.config, self._placement(), self.device)
@@ -74,7 +85,12 @@ class FrameVLM(VLMTransformersModel):
             use_chat_template=True, tokenizer=self.tokenizer, system_prompt=self.config.system_prompt
         )
         self._cache = SampleCache(self.config)
-        self._identity = _model_identity(self.config, self.model_sha)
+        self.model_sha = self.config.get_model_sha()
+        # One process's word counts for all: machines may have copied the model's files at different times.
+        identity = model_identity(self.config, self.model_sha)
+        self._identity, self._generation = broadcast_object_list([identity, next_generation(identity)])
+        self.config = with_identity(self.config.named(), self._identity)
+        self.asked: Asked | None = None
 
     @cached_property
     def model(self) -> Any:
@@ -101,6 +117,16 @@ class FrameVLM(VLMTransformersModel):
                 return {"device_map": device_map, "max_memory": max_memory}
         return {"device_map": {"": self.device}} if self.config.quantization_name else {}
 
+    @property
+    def answerer(self) -> Answerer:
+        """Who answers, for the run's record."""
+        return Answerer(
+            name=self.config.model_name,
+            key=answer_key(**self._identity),
+            identity=self._identity,
+            generation=self._generation,
+        )
+
     def greedy_until(self, docs: list[Doc]) -> list[ModelResponse]:
         """Answer the documents in their order: from the journal where it has them, else by generating."""
         ours = [doc for doc in docs if is_ours(doc)]
@@ -110,7 +136,8 @@ class FrameVLM(VLMTransformersModel):
         return [next(answered) if is_ours(doc) else next(stock) for doc in docs]
 
     def _answer(self, docs: list[Doc]) -> list[ModelResponse]:
-        journal = Journal(journal_root() / answer_key(**self._identity))
+        started_s = time.monotonic()
+        journal = Journal(journal_folder(self._identity, self._generation), session_of(self.answerer))
         # Processes that saw different journals would share out different documents, and wait for each other forever.
         (kept,) = broadcast_object_list([journal.answers()])
         n_missing = sum(map(len, self._waiting(docs, kept).values()))
@@ -121,7 +148,10 @@ class FrameVLM(VLMTransformersModel):
             for answer in self._generate_all(waiting[budget_tokens], budget_tokens, journal):
                 kept[answer.key] = answer
         journal.close()
-        return [generation(self._last_attempt(doc, kept)) for doc in docs]
+        answers = [self._last_attempt(doc, kept) for doc in docs]
+        self.asked = Asked(counts=count(answers, n_asked=n_missing), seconds=time.monotonic() - started_s)
+        thinking = bool(left_open(self._vision.prompt(["?"])))  # the template opens the reasoning for the model
+        return [generation(answer, self.answerer.key, thinking=thinking) for answer in answers]
 
     def _waiting(self, docs: list[Doc], kept: Mapping[str, Answer]) -> dict[int, list[Doc]]:
         """The documents that lack an attempt, by the new tokens it is to have."""
@@ -178,19 +208,20 @@ class FrameVLM(VLMTransformersModel):
             "do_sample": self.generation_config_dict["temperature"] > 0,
         }
         generated = self._vision.new_tokens(prepared.inputs, budget_tokens, **parameters)
-        texts = self.processor.batch_decode(generated, skip_special_tokens=True)
         masks = prepared.inputs["attention_mask"]
         return [
-            self._answer_of(docs[place], budget_tokens, text, tokens.tolist(), int(mask.sum()))
-            for place, text, tokens, mask in zip(prepared.readable, texts, generated, masks, strict=True)
+            self._answer_of(docs[place], budget_tokens, prompt, tokens.tolist(), int(mask.sum()))
+            for place, prompt, tokens, mask in zip(prepared.readable, prepared.texts, generated, masks, strict=True)
         ]
 
-    def _answer_of(self, doc: Doc, budget_tokens: int, text: str, tokens: list[int], n_prompt_tokens: int) -> Answer:
+    def _answer_of(self, doc: Doc, budget_tokens: int, prompt: str, tokens: list[int], n_prompt_tokens: int) -> Answer:
         stops = [index for index, token in enumerate(tokens) if token in self._stop_ids]
+        said = read_tokens(self.tokenizer, tokens, self._stop_ids, prompt)
         return self._new_answer(
             doc,
             budget_tokens,
-            text=text,
+            text=said.text,
+            reasoning=said.reasoning,
             finish_reason=NORMAL_STOP if stops else LENGTH_STOP,
             n_prompt_tokens=n_prompt_tokens,
             n_new_tokens=stops[0] + 1 if stops else len(tokens),
@@ -223,33 +254,17 @@ class FrameVLM(VLMTransformersModel):
         return answer
 
     def _key(self, doc: Doc, budget_tokens: int) -> str:
-        return question_key(self._identity, doc.specific["segments"], doc.images, budget_tokens)
+        return question_key(self._identity, doc.specific["segments"], doc.images, budget_tokens, self._generation)
 
     def _budgets(self, doc: Doc) -> Iterable[int]:
-        """What the user set for the model, and no other; else the task's budget, which grows (PROTOCOL 1.2)."""
-        fixed = self.config.generation_size or self.config.generation_parameters.max_new_tokens
-        return (fixed,) if fixed else growing_budgets(doc.generation_size, EGOGEARS.max_new_tokens_cap)
+        """The first is the user's, if he names one, else the task's; it grows in either case (PROTOCOL 1.2)."""
+        named = self.config.generation_size or self.config.generation_parameters.max_new_tokens
+        return growing_budgets(named or doc.generation_size, EGOGEARS.max_new_tokens_cap)
 
 
 def _is_final(answer: Answer) -> bool:
     """Whether a larger budget would change nothing: the model ended, or the context was full before the budget."""
     return ended_by_itself(answer) or (answer.n_new_tokens or 0) < (answer.budget_tokens or 0)
-
-
-def _model_identity(config: VLMTransformersModelConfig, sha: str) -> dict[str, Any]:
-    """Everything about the model and its libraries that shapes an answer.
-
-    Weights in a folder count by their files' names, sizes and times: a checkpoint that was
-    overwritten must not answer with its predecessor's words.
-    """
-    folder = Path(config.model_name)
-    files = sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
-    return {
-        "model": config.model_dump(exclude={"cache_dir", "batch_size"}),
-        "sha": sha,
-        "files": [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files],
-        "versions": {name: version(name) for name in ("torch", "transformers")},
-    }
 
 
 def _question(doc: Doc) -> Question:

@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from egobench_tasks.hosts.lighteval.vision.fitting import check_options, family_
 from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker, cast
 from egobench_tasks.hosts.lighteval.vision.loading import find_checkpoint, load_model, load_processor
 from egobench_tasks.hosts.lighteval.vision.probe import check_inputs, check_sight
-from egobench_tasks.hosts.lighteval.vision.prompt import PromptForm, Visual, prompt_form
+from egobench_tasks.hosts.lighteval.vision.prompt import Part, PromptForm, Visual, prompt_form
 from egobench_tasks.hosts.lighteval.vision.settings import IN_ORDER, FrameVLMConfig, InputForm
 
 logger = logging.getLogger(__name__)
@@ -49,6 +49,10 @@ class VisionModel:
             model = model.to(self._device)
         check_sight(lambda inputs: _first_logits(model, inputs), self._probes)
         return model
+
+    def prompt(self, parts: Sequence[Part]) -> str:
+        """Return a message in the model's chat template, up to where its answer begins."""
+        return self.maker.form.render(self.processor, parts)
 
     def new_tokens(self, inputs: BatchFeature, budget_tokens: int, **parameters: Any) -> torch.Tensor:
         """Return the tokens that the model adds, padded on the right; ``parameters``: as ``generate`` takes them.

@@ -4,6 +4,7 @@ Public templates move images before the text (LLaVA's), drop them, or print a li
 a template is tried on a small message before the first question, and every prompt is compared with its message.
 """
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -152,7 +153,7 @@ def order_fault(prompt: str, parts: Sequence[Part], mark: str) -> str | None:
 
     A template may trim texts and put anything but marks around them. ``mark``: a pattern of one image or video.
     """
-    end, n_marks = 0, 0
+    pattern, end, n_marks = re.compile(mark or r"(?!)"), 0, 0
     for part in [*parts, None]:  # None: the end of the prompt, which closes the last run of images
         if isinstance(part, Visual):
             n_marks += 1
@@ -160,12 +161,16 @@ def order_fault(prompt: str, parts: Sequence[Part], mark: str) -> str | None:
         text = "" if part is None else part.strip()
         if part is not None and not text:
             continue
-        if mark and re.search(mark, text):
+        if pattern.search(text):
             return f"the text {text[:40]!r} itself holds what marks an image"
-        begin = len(prompt) if part is None else prompt.find(text, end)
+        # Beyond the marks that must come first: a short text may stand in a mark by chance.
+        beyond = end
+        for found in itertools.islice(pattern.finditer(prompt, end), n_marks):
+            beyond = found.end()
+        begin = len(prompt) if part is None else prompt.find(text, beyond)
         if begin < 0:
             return f"the text {text[:40]!r} is missing or has moved"
-        n_found = len(re.findall(mark, prompt[end:begin])) if mark else 0
+        n_found = len(pattern.findall(prompt, end, begin))
         if n_found != n_marks:
             return f"{n_found} images where the message has {n_marks}, before {text[:40]!r}"
         end, n_marks = begin + len(text), 0

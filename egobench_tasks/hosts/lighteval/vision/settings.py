@@ -82,6 +82,12 @@ class FrameVLMConfig(VLMTransformersModelConfig):
         """Return lighteval's own settings as ours: plain `lighteval` knows no others."""
         return config if isinstance(config, cls) else cls(**config.model_dump(exclude_unset=True))
 
+    def named(self) -> Self:
+        """Return the settings under the name that results and tables show: video input is another condition."""
+        if self.input is InputForm.FRAMES:
+            return self
+        return self.model_copy(update={"model_name": f"{self.model_name}+{self.input}"})
+
     @property
     def quantization_name(self) -> str | dict[str, Any] | None:
         """The quantization, which lighteval lets users give as a dtype, too."""
