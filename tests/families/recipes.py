@@ -257,7 +257,7 @@ RECIPES = {
         },
         small={"size": {"longest_edge": 56, "shortest_edge": 28}},
         small_parts={"image_seq_len": 4},
-        tokens={"fake_image_token": "<fake_token_around_image>"},
+        tokens={"image_boundary_token": "<fake_token_around_image>", "image_token": "<image>"},
     ),
     "idefics3": Recipe(
         "idefics3",

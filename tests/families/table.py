@@ -48,11 +48,11 @@ def main() -> int:
     """Print the table; 1 where anything is not as it must be."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("only", nargs="*", metavar="FAMILY", help="all where none is named")
-    parser.add_argument("--questions", type=int, default=3)
+    parser.add_argument("--questions", type=int, default=2)
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
     print(
-        "| family | runs | order kept | batch 1 = 3 | bf16 checkpoint | input=video | 64 frames, tokens / context | |"
+        "| family | runs | order kept | batch 1 = 2 | bf16 checkpoint | input=video | 64 frames, tokens / context | |"
     )
     print("|---|---|---|---|---|---|---|---|", flush=True)
     rows = []
@@ -107,7 +107,7 @@ def look_at(name: str, recipe: Recipe, docs: Sequence[Any], folder: Path) -> Row
     vlm, alone = seen
     order = attempt(lambda: order_fault(vlm, docs[0]))
     with fresh_journal(folder):
-        together = attempt(lambda: run(recipe, model, docs, batch_size=3)[1])
+        together = attempt(lambda: run(recipe, model, docs, batch_size=len(docs))[1])
     with fresh_journal(folder):
         default = attempt(lambda: run(recipe, half, docs[:1], batch_size=1)[1])
     video = "no such part"
@@ -134,7 +134,7 @@ def run(recipe: Recipe, model: Path, docs: Sequence[Any], batch_size: int, argum
     from egobench_tasks.hosts.lighteval.vlm import FrameVLM
 
     given = ",".join(filter(None, [f"model_name={model},batch_size={batch_size}", recipe.arguments, arguments]))
-    vlm = FrameVLM(read_settings(f"{given},cache_dir={model.parent / 'lighteval'},generation_size=6"))
+    vlm = FrameVLM(read_settings(f"{given},cache_dir={model.parent / 'lighteval'},generation_size=3"))
     made: list[list[int]] = []
     stock = vlm._vision.new_tokens
 

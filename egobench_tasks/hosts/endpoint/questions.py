@@ -16,6 +16,7 @@ from typing import Any
 from tqdm import tqdm
 
 from egobench_tasks.asking.messages import to_record
+from egobench_tasks.asking.order import clips_together
 from egobench_tasks.asking.prompts import Segment
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.lazy import FrameList
@@ -112,7 +113,7 @@ class EndpointAnswers:
         ignores images.
         """
         started_s = time.monotonic()
-        missing = self.missing(questions)
+        missing = clips_together(self.missing(questions), lambda question: (question.frames, question.prompt))
         async with EndpointClient(self._settings) as client:
             await self._look_at_model(client, questions, n_missing=len(missing))
             unanswered = await self._ask_missing(client, missing) if missing else []

@@ -27,7 +27,7 @@ from egobench_tasks.hosts.lighteval.identity import model_identity, with_identit
 from egobench_tasks.hosts.lighteval.messages import is_ours
 from egobench_tasks.hosts.lighteval.said import read_tokens
 from egobench_tasks.hosts.lighteval.usage import usage_errors
-from egobench_tasks.hosts.lighteval.vision.ahead import Cost, can_travel, prepared_ahead, workers_for
+from egobench_tasks.hosts.lighteval.vision.ahead import Cost, prepared_ahead, workers_for
 from egobench_tasks.hosts.lighteval.vision.model import VisionModel
 from egobench_tasks.hosts.lighteval.vision.prepare import Prepared, Question, prepare
 from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
@@ -168,7 +168,7 @@ class FrameVLM(VLMTransformersModel):
         Processes meet after every batch: one that runs far ahead would wait at the end for longer
         than the process group's time limit, and take the run down with it.
         """
-        docs = clips_together(docs, _clips, _prompt_size)
+        docs = clips_together(docs, lambda doc: (doc.images, doc.query))
         world = self.accelerator.num_processes
         share = docs[self.accelerator.process_index :: world]
         n_batches = -(-len(docs[::world]) // self.batch_size)
@@ -186,14 +186,12 @@ class FrameVLM(VLMTransformersModel):
     def _prepared(self, batches: Sequence[Sequence[Question]]) -> Iterator[Prepared]:
         """The batches' inputs. The first, which holds the longest prompts, before the weights are read."""
         maker = self._vision.maker
-        begun = time.monotonic()
-        first = prepare(maker, batches[0])
-        cost = Cost(time.monotonic() - begun, first.n_bytes)
-        workers = workers_for(cost, len(batches) - 1, self.accelerator.num_processes)
-        if workers and not can_travel(maker):
-            workers = 0
-        yield first
-        yield from prepared_ahead(maker, batches[1:], workers)
+        begun_s = time.monotonic()
+        first = [prepare(maker, batches[0])]
+        cost = Cost(time.monotonic() - begun_s, first[0].n_bytes)
+        others = prepared_ahead(maker, batches[1:], workers_for(cost, len(batches) - 1, self.accelerator.num_processes))
+        yield first.pop()  # nothing here holds it any longer
+        yield from others
 
     @torch.inference_mode()
     def _generate(self, docs: Sequence[Doc], prepared: Prepared, budget_tokens: int) -> list[Answer]:
@@ -269,15 +267,6 @@ def _is_final(answer: Answer) -> bool:
 
 def _question(doc: Doc) -> Question:
     return Question(doc.specific["question_id"], tuple(from_record(doc.specific["segments"])), doc.images)
-
-
-def _clips(doc: Doc) -> list[str]:
-    return [request.sha256 for request in doc.images.requests]
-
-
-def _prompt_size(doc: Doc) -> tuple[int, int]:
-    """Frames asked for, then characters: a stand-in for tokens that needs no decoding."""
-    return sum(request.spec.count or 0 for request in doc.images.requests), len(doc.query)
 
 
 def _stop_ids(generation_config_ids: int | list[int] | None, tokenizer_id: int | None) -> list[int]:

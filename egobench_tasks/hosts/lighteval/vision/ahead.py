@@ -4,6 +4,7 @@ One thread is enough for a short run, and starts at once. Where there is much to
 hold Python's lock for much of their work, and the thread that feeds the accelerator needs it.
 """
 
+import itertools
 import logging
 import multiprocessing
 import os
@@ -63,20 +64,28 @@ def _room_bytes() -> int:
 
 
 def prepared_ahead(maker: InputMaker, batches: Sequence[Sequence[Question]], workers: int) -> Iterator[Prepared]:
-    """Yield the batches' inputs in order, made ahead by ``workers`` processes, or by a thread where that is 0.
+    """Return the batches' inputs in order, made by ``workers`` processes, or by a thread where that is 0.
 
-    Beside the batch in use, as many as there are workers are in the making or waiting; no more. Raises what making
-    one raises, and ``EgobenchError`` where a worker is killed from outside.
+    They are begun at once. Beside the batch in use, as many as there are workers are in the making or waiting; no
+    more. Raises what making one raises, and ``EgobenchError`` where a worker is killed from outside.
     """
-    executor = _processes(maker, workers) if workers else ThreadPoolExecutor(1, initializer=_begin, initargs=(maker,))
-    waiting: deque[Future[Prepared]] = deque()
+    if workers and can_travel(maker):
+        executor = _processes(maker, workers)
+    else:
+        executor = ThreadPoolExecutor(1, initializer=_begin, initargs=(maker,))
+    n_ahead = max(workers, 1)
+    waiting = deque(executor.submit(_prepare, batch) for batch in batches[:n_ahead])
+    return _in_order(executor, waiting, iter(batches[n_ahead:]))
+
+
+def _in_order(
+    executor: Executor, waiting: deque[Future[Prepared]], further: Iterator[Sequence[Question]]
+) -> Iterator[Prepared]:
     try:
-        for batch in batches:
-            waiting.append(executor.submit(_prepare, batch))
-            if len(waiting) > max(workers, 1):
-                yield waiting.popleft().result()
         while waiting:
-            yield waiting.popleft().result()
+            made = [waiting.popleft().result()]
+            waiting.extend(executor.submit(_prepare, batch) for batch in itertools.islice(further, 1))
+            yield made.pop()  # nothing here holds it any longer
     except BrokenProcessPool as error:
         raise EgobenchError(
             "a process that makes the model's inputs was killed, perhaps for want of memory; what was answered is "
