@@ -91,6 +91,8 @@ def make_processor(recipe: Recipe, tokenizer: PreTrainedTokenizerFast, *, real: 
         parts["video_processor"] = getattr(transformers, recipe.video_processor)(**({} if real else recipe.small_video))
     if "Omni" in recipe.processor:
         parts["feature_extractor"] = transformers.WhisperFeatureExtractor()
+    if recipe.processor == "Gemma4Processor":
+        parts["feature_extractor"] = transformers.Gemma4AudioFeatureExtractor()
     if recipe.processor == "Phi4MultimodalProcessor":
         parts["audio_processor"] = transformers.Phi4MultimodalFeatureExtractor()
     processor = getattr(transformers, recipe.processor)(image_processor=image, tokenizer=tokenizer, **parts)
@@ -106,9 +108,15 @@ def make_config(recipe: Recipe, tokenizer: PreTrainedTokenizerFast) -> Any:
     for path, value in recipe.config.items():
         *parents, name = path.split(".")
         holder = functools.reduce(operator.getitem, parents, values)
-        is_token = isinstance(value, str) and value in tokenizer.get_vocab()
-        holder[name] = tokenizer.convert_tokens_to_ids(value) if is_token else value
+        holder[name] = _with_ids(value, tokenizer)
     return kind.from_dict(values)
+
+
+def _with_ids(value: Any, tokenizer: PreTrainedTokenizerFast) -> Any:
+    """Tokens, where a value names some, as their ids."""
+    tokens = value if isinstance(value, list) else [value]
+    is_named = bool(tokens) and all(isinstance(token, str) and token in tokenizer.get_vocab() for token in tokens)
+    return tokenizer.convert_tokens_to_ids(value) if is_named else value
 
 
 def shrink(values: dict[str, Any], tokenizer: PreTrainedTokenizerFast, recipe: Recipe) -> dict[str, Any]:

@@ -20,19 +20,20 @@ IMAGES_KWARGS: Mapping[str, Mapping[str, Any]] = {
     "lfm2_vl": _UNSPLIT,
     "llama4": {"max_patches": 1},
     "minicpmv4_6": {"slice_mode": False},
-    "mllama": {"max_image_tiles": 1},
     "ovis2": _UNCROPPED,
     "perception_lm": {"max_num_tiles": 1, "vision_input_type": "vanilla"},
     "phi4_multimodal": {"dynamic_hd": 1},
     "smolvlm": _UNSPLIT,
 }
-"""Defaults of ``images_kwargs`` by ``model_type``: one tile a frame."""
+"""Defaults of ``images_kwargs`` by ``model_type``: one tile a frame.
+
+Mllama is not among them: its tiles cost no tokens of the prompt, and its position embeddings want all four.
+"""
 
 SMALLER_INPUTS: tuple[Mapping[str, Any], ...] = (
     {"do_image_splitting": False},
     {"crop_to_patches": False},
     {"vision_input_type": "vanilla", "max_num_tiles": 1},
-    {"max_image_tiles": 1},
     {"max_patches": 1},
     {"slice_mode": False},
     {"dynamic_hd": 1},

@@ -19,7 +19,11 @@ from egobench_tasks.frames.store import StoredClip
 from egobench_tasks.hosts.lighteval.vision.prompt import Part, PromptForm, Visual, first_line
 
 _VIDEO_TICKS_PER_S = 1000
-_IMAGES, _VIDEOS = "images_kwargs", "videos_kwargs"
+_VIDEOS = "videos_kwargs"
+_REMEDY = {
+    Visual.IMAGE: "Other images_kwargs or processor_kwargs may mend it",
+    Visual.VIDEO: "Some take no clips of different lengths in one message; leave out input=video",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ class InputMaker:
         except (ValueError, TypeError, KeyError, IndexError, RuntimeError) as error:
             raise InputError(
                 f"the processor ({type(self.processor).__name__}) fails on a message of texts and {self.visual}s "
-                f"({type(error).__name__}: {first_line(error)}). Other images_kwargs or processor_kwargs may mend it"
+                f"({type(error).__name__}: {first_line(error)}). {_REMEDY[self.visual]}"
             ) from error
         if "attention_mask" not in inputs:
             inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])

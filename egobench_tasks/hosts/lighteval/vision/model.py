@@ -15,7 +15,7 @@ from egobench_tasks.hosts.lighteval.vision.fitting import check_options, family_
 from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker, cast
 from egobench_tasks.hosts.lighteval.vision.loading import find_checkpoint, load_model, load_processor
 from egobench_tasks.hosts.lighteval.vision.probe import check_inputs, check_sight
-from egobench_tasks.hosts.lighteval.vision.prompt import Part, PromptForm, Visual, prompt_form
+from egobench_tasks.hosts.lighteval.vision.prompt import Part, PromptForm, Visual, first_line, prompt_form
 from egobench_tasks.hosts.lighteval.vision.settings import IN_ORDER, FrameVLMConfig, InputForm
 
 logger = logging.getLogger(__name__)
@@ -47,7 +47,13 @@ class VisionModel:
         model = load_model(self._settings, self.checkpoint, dict(self._placement))
         if not self._placement:
             model = model.to(self._device)
-        check_sight(lambda inputs: _first_logits(model, inputs), self._probes)
+        try:
+            check_sight(lambda inputs: _first_logits(model, inputs), self._probes)
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError) as error:
+            raise InputError(
+                f"{self._settings.model_name}: the model fails on a short message with two {self.maker.visual}s "
+                f"({type(error).__name__}: {first_line(error)}). Do its processor and images_kwargs belong to it?"
+            ) from error
         return model
 
     def prompt(self, parts: Sequence[Part]) -> str:
