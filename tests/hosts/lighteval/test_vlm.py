@@ -210,6 +210,37 @@ def test_what_was_answered_is_not_generated_again(vlm, docs_of, count_generation
     assert [response.text for response in again[:2]] == [response.text for response in first]
 
 
+def test_a_run_whose_answers_are_all_kept_reads_no_weights(vlm, docs_of, monkeypatch):
+    from egobench_tasks.hosts.lighteval.vision import model as module
+
+    docs = docs_of("single")[:2]
+    first = vlm().greedy_until(docs)
+    monkeypatch.setattr(module, "load_model", lambda *_: pytest.fail("weights were read"))
+    assert [response.text for response in vlm().greedy_until(docs)] == [response.text for response in first]
+
+
+def test_a_prompt_that_is_too_long_is_found_out_before_the_weights_are_read(vlm, docs_of, monkeypatch):
+    from egobench_tasks.hosts.lighteval.vision import model as module
+
+    monkeypatch.setattr(module, "load_model", lambda *_: pytest.fail("weights were read"))
+    with pytest.raises(EgobenchError, match=r"of text, [\d,]+ of 64 frames, about 5 a frame"):
+        vlm(max_length=300).greedy_until(docs_of("single")[:1])
+
+
+def test_what_was_settled_about_a_model_stands_in_its_saved_config(vlm):
+    config = vlm().config
+    assert config.settled["model_type"] == "llava"
+    assert set(config.settled) >= {"template_sha256", "images_kwargs", "context_tokens"}
+
+
+def test_video_input_is_another_condition_under_another_name():
+    from egobench_tasks.hosts.lighteval.vision.settings import read_settings
+
+    frames, video = read_settings("model_name=a/b"), read_settings("model_name=a/b,input=video")
+    assert (frames.named().model_name, video.named().model_name) == ("a/b", "a/b+video")
+    assert frames.model_dump() != video.model_dump()
+
+
 @pytest.mark.parametrize("change", [{"generation_size": 9}, {"system_prompt": "Answer."}, {"dtype": "bfloat16"}])
 def test_answers_under_other_settings_are_not_reused(vlm, docs_of, count_generations, change):
     docs = docs_of("single")[:1]
