@@ -13,13 +13,12 @@ import os
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from egobench_tasks.cache import cache_dir
-from egobench_tasks.files import write_atomically
+from egobench_tasks.cache import cache_dir, own_layer
+from egobench_tasks.files import exclusive, make_folder, try_exclusive, write_atomically
 from egobench_tasks.frames.decode import decode_jpegs, decoder_version
 from egobench_tasks.frames.spec import FrameSpec
 
@@ -73,7 +72,10 @@ class FrameStore:
         found = _read(entry)
         if found is not None:
             return found
-        entry.parent.mkdir(parents=True, exist_ok=True)
+        layer = own_layer(self.root)
+        if layer != self.root:  # another's cache, to be read: what it lacks lies in one of this user's own
+            return FrameStore(layer, self.max_bytes).get(path, sha256, spec)
+        make_folder(entry.parent)
         with self._lock(entry):
             found = _read(entry)  # another process may have finished while this one waited
             if found is None:
@@ -85,7 +87,8 @@ class FrameStore:
 
     def holds(self, sha256: str, spec: FrameSpec) -> bool:
         """Return whether a clip's frames are there already."""
-        return self._entry(sha256, spec).is_file()
+        layer = own_layer(self.root)
+        return self._entry(sha256, spec).is_file() or (layer != self.root and FrameStore(layer).holds(sha256, spec))
 
     def _entry(self, sha256: str, spec: FrameSpec) -> Path:
         if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
@@ -93,24 +96,21 @@ class FrameStore:
         variant = hashlib.sha256(f"{spec.key()}\n{decoder_version()}".encode()).hexdigest()[:16]
         return self.root / "frames" / sha256[:2] / f"{sha256}-{variant}{_SUFFIX}"
 
-    def _lock(self, entry: Path) -> FileLock:
+    def _lock(self, entry: Path) -> AbstractContextManager[None]:
         """The lock for an entry; a fixed number of them, so that lock files do not pile up."""
         number = int(hashlib.sha256(entry.name.encode()).hexdigest(), 16) % _LOCKS
-        return self._named_lock(f"{number:04d}")
+        return exclusive(self._lock_path(f"{number:04d}"))
 
-    def _named_lock(self, name: str) -> FileLock:
+    def _lock_path(self, name: str) -> Path:
         folder = self.root / "locks"
-        folder.mkdir(parents=True, exist_ok=True)
-        return FileLock(folder / f"{name}.lock")
+        make_folder(folder)
+        return folder / f"{name}.lock"
 
     def _prune(self) -> None:
         """Remove the entries not used for longest until the store fits; what killed writers left goes, too."""
-        try:
-            with self._named_lock("prune").acquire(blocking=False):
-                for path in _surplus(list(_files(self.root / "frames")), self.max_bytes, time.time()):
-                    path.unlink(missing_ok=True)
-        except Timeout:
-            pass  # another process is at it
+        with try_exclusive(self._lock_path("prune")) as is_ours:  # else another process is at it
+            for path in _surplus(list(_files(self.root / "frames")), self.max_bytes, time.time()) if is_ours else ():
+                path.unlink(missing_ok=True)
 
 
 def _decode(path: str, spec: FrameSpec) -> StoredClip:
