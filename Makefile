@@ -1,5 +1,6 @@
 # make test   everything, in a virtual environment of its own
 # make check  ruff and mypy
+# make serve-transformers, make serve-vllm   a real server answers the sample (vLLM: 2.6 GB, needs AVX-512)
 # make demo   the whole path on a generated benchmark: build, load, run two models, print their tables
 
 PYTHON ?= python3
@@ -7,7 +8,7 @@ BIN := $(CURDIR)/.venv/bin
 INSTALLED := .venv/installed
 DEMO := .demo
 
-.PHONY: demo test check
+.PHONY: demo test check serve-transformers serve-vllm
 
 test: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist worksteal
@@ -16,6 +17,13 @@ check: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+serve-transformers: $(INSTALLED)
+	$(BIN)/python tests/servers/real.py transformers
+
+serve-vllm: $(INSTALLED)
+	test -x .vllm/bin/vllm || tests/servers/vllm.sh .vllm
+	$(BIN)/python tests/servers/real.py vllm --vllm .vllm/bin/vllm
 
 # No network is asked for anything: the model is made on the spot, the data rendered.
 demo: export HF_HUB_OFFLINE := 1
