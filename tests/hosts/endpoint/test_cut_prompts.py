@@ -11,8 +11,6 @@ from egobench_tasks.hosts.endpoint.message import user_message
 from egobench_tasks.runs.journal import Journal, journal_root
 from egobench_tasks.servers.client import ServerClient
 from egobench_tasks.servers.reply import Reply
-from egobench_tasks.servers.client import ServerClient
-from egobench_tasks.servers.reply import Reply
 
 
 def count_by(server, tokens_of):
