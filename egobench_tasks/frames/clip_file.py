@@ -18,6 +18,8 @@ from egobench_tasks.frames.errors import ClipError
 
 FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,ogg,asf"
 """The demuxers that read clips, by the names libavformat gives them."""
+CONTAINER_OPTIONS = {"format_whitelist": FORMATS, "protocol_whitelist": "fd"}
+"""Whatever opens a clip gives libavformat these."""
 # Remote files are read by range in blocks of this size: a clip's header and first frames cost one or two.
 _REMOTE_BLOCK_BYTES = 2**20
 _GENERATE_TIMES = 1  # AVFMT_FLAG_GENPTS
@@ -70,11 +72,10 @@ def _open_local(path: str) -> io.BufferedIOBase:
 
 
 def _open_container(file: io.BufferedIOBase, is_local: bool) -> InputContainer:
-    allowed = {"format_whitelist": FORMATS, "protocol_whitelist": "fd"}
     if is_local:
-        options = {**allowed, "fd": str(file.fileno())}
+        options = {**CONTAINER_OPTIONS, "fd": str(file.fileno())}
         return av.open("fd:", "r", metadata_errors="replace", container_options=options)
-    return av.open(file, "r", metadata_errors="replace", container_options=allowed)
+    return av.open(file, "r", metadata_errors="replace", container_options=CONTAINER_OPTIONS)
 
 
 def _reason(file: io.BufferedIOBase) -> str | None:
