@@ -22,7 +22,7 @@ from PIL import features
 
 from egobench_tasks.cache import cache_dir, own_layer
 from egobench_tasks.files import exclusive, make_folder, try_exclusive, write_atomically
-from egobench_tasks.frames.clip_file import open_clip
+from egobench_tasks.frames.clip_file import open_clip, unlike_a_clip
 from egobench_tasks.frames.decode import decode_jpegs, decoder_version
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.spec import FrameSpec, Jpeg
@@ -131,10 +131,9 @@ def check_digest(path: str, sha256: str) -> None:
     """Raise ``ClipError`` naming both digests where a clip's bytes are not those of ``sha256``."""
     with open_clip(path) as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != sha256:
-        raise ClipError(
-            path, f"is another clip than the dataset names: its SHA-256 is {found}, not {sha256}; fetch it again"
-        )
+        if found != sha256:
+            what = unlike_a_clip(file) or "is another clip than the dataset names: fetch it again"
+            raise ClipError(path, f"{what}. Its SHA-256 is {found}, the dataset's {sha256}")
 
 
 def _decode(path: str, spec: FrameSpec) -> StoredClip:
