@@ -15,6 +15,7 @@ class Benchmark:
     maintainer has published it: an unpinned dataset would let two papers score different questions.
     ``canary`` is a GUID that stands beside the questions wherever they are published, and nowhere else: a text or a
     model that knows it has seen them.
+    ``version`` is that of the tasks, in every host: it rises when a question is shown otherwise than before.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Benchmark:
     annotation_licence: str
     data_variable: str
     canary: str
+    version: int = 2
     hub_id: str | None = None
     revision: str | None = None
 

@@ -4,7 +4,6 @@ import math
 from dataclasses import asdict
 from statistics import fmean
 
-from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import (
     Metric,
     SampleScore,
@@ -20,19 +19,18 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from egobench_tasks.asking.open import HOW_TO_CONFIGURE_A_JUDGE, to_judge
+from egobench_tasks.hosts.inspect.attempts import counted_attempt
 from egobench_tasks.hosts.inspect.judge import SampleJudge
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.settings import load_settings
 from egobench_tasks.judge.store import VerdictStore, default_store_path
 from egobench_tasks.judge.summary import LOST, UNANSWERED
 from egobench_tasks.judge.verdict import Judgement, NoVerdict
-from egobench_tasks.runs.journal import CLIP_UNREADABLE
+from egobench_tasks.runs.journal import UNANSWERED as NO_GENERATION
 from egobench_tasks.scoring import scores as arithmetic
-from egobench_tasks.scoring.answers import LENGTH_STOP, open_answer
+from egobench_tasks.scoring.answers import open_answer
 from egobench_tasks.scoring.choice import score_text
 from egobench_tasks.scoring.open import offline_scores
-
-_TRUNCATED = frozenset({"max_tokens", "model_length"})
 
 
 @metric
@@ -74,12 +72,16 @@ def choice_scorer() -> Scorer:
     """Score the set of letters in a model's answer; every failure to answer is a zero, never a skip."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        scored = score_text(state.metadata, state.output.completion, finish_reason(state.output))
+        said = counted_attempt(state.metadata, state.output)
+        scored = score_text(
+            state.metadata, said.text, said.finish_reason, reasoning=said.reasoning, thinking=said.thinking
+        )
         letters = scored.parsed.letters
         return Score(
-            value={**asdict(scored.score), "lost": float(is_lost(state.output))},
+            value={**asdict(scored.score), "lost": float(said.finish_reason in NO_GENERATION)},
             answer=None if letters is None else ",".join(sorted(letters)),
             explanation=scored.parsed.failure and scored.parsed.failure.value,
+            metadata={"no_trace": scored.no_trace},
         )
 
     return score
@@ -113,10 +115,9 @@ def open_scorer(judge: str | None = None) -> Scorer:
     asked = None if settings is None else SampleJudge(settings, VerdictStore(default_store_path()))
 
     async def score(state: TaskState, target: Target) -> Score:
-        text, reason = state.output.completion, finish_reason(state.output)
-        answer = open_answer(text, reason)
-        settled = to_judge(state.metadata, text, CLIP_UNREADABLE if is_lost(state.output) else reason)
-        judgement = await _judgement(asked, settled)
+        said = counted_attempt(state.metadata, state.output)
+        answer = open_answer(said.text, said.finish_reason)
+        judgement = await _judgement(asked, to_judge(state.metadata, said.text, said.finish_reason))
         return _open_score(answer, target.text, judgement)
 
     return score
@@ -132,7 +133,7 @@ def _open_score(answer: str | None, gold: str, judgement: Judgement) -> Score:
     verdict = judgement.verdict
     judged = {
         "judge_accuracy": math.nan if verdict is None else float(verdict.correct),
-        "judge_score": math.nan if verdict is None else verdict.score,
+        "judge_score": math.nan if verdict is None or verdict.score is None else verdict.score,
         "judged": float(verdict is not None and judgement != UNANSWERED),
     }
     lost = judgement.failure is NoVerdict.LOST
@@ -159,18 +160,6 @@ def _why_no_verdict(judgement: Judgement) -> str:
     if judgement.failure is NoVerdict.LOST:
         return "no answer, and not the model's failure: its clip could not be read"
     return f"no verdict: {judgement.failure}"
-
-
-def is_lost(output: ModelOutput) -> bool:
-    """Whether the question was never asked: its clip could not be decoded (`solvers.ask_with_frames`)."""
-    return not output.choices
-
-
-def finish_reason(output: ModelOutput) -> str:
-    """Inspect's stop reason in the OpenAI API's words, which `answers.parse_answer` reads."""
-    if not output.choices:
-        return "error"
-    return LENGTH_STOP if output.stop_reason in _TRUNCATED else str(output.stop_reason)
 
 
 def _chance(sample: SampleScore) -> float:

@@ -13,8 +13,11 @@ from datasets import Dataset, DatasetDict
 from lighteval.models import model_loader
 from lighteval.tasks.lighteval_task import LightevalTask
 from lighteval.tasks.prompt_manager import PromptManager
+from lighteval.tasks.registry import Registry
 from lighteval.tasks.requests import Doc
 
+from egobench_tasks.asking.probes import PROBES_NAME, SET_OF_PROBES, probe_task
+from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate, pin
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.hosts.lighteval import record
@@ -33,10 +36,25 @@ def apply() -> None:
     if getattr(LightevalTask, "_egobench_hooks", False):
         return
     LightevalTask._egobench_hooks = True
+    _hook_task_names()
     _hook_dataset_loading()
     _hook_text_only_prompts()
     _hook_model_class()
     record.apply()
+
+
+def _hook_task_names() -> None:
+    """Defect: lighteval 0.13 knows no groups of tasks (``probes``), and takes ``egogears_swapped`` for its one subtask,
+    ``egogears_swapped:multi``, only where there are two."""
+    stock = Registry._expand_task_definition
+
+    def expand(registry: Registry, name: str) -> list[str]:
+        if name == PROBES_NAME:
+            return [task for probe in SET_OF_PROBES for task in expand(registry, probe_task(probe))]
+        found = [task for task in registry._task_registry if task.startswith(f"{name}:")]
+        return found if len(found) == 1 and name.startswith(f"{EGOGEARS.name}_") else stock(registry, name)
+
+    Registry._expand_task_definition = expand
 
 
 def _hook_dataset_loading() -> None:
@@ -52,12 +70,14 @@ def _hook_dataset_loading() -> None:
             prompt.prepare()
             location = pin(locate(prompt.benchmark))
             rows = prompt.select(load_rows(location, task.config.hf_subset))
-            chosen = _shard(task, rows)
+            asked = prompt.asked(rows)
+            chosen = _shard(task, asked)
         prompt.set_dataset(fingerprint(rows))
         prompt.n_rows = len(rows)
         task.config.hf_repo, task.config.hf_revision = location.path, location.revision
         _warn_unless_published(task, len(rows))
-        _warn_of_missing_clips(task, rows)
+        _say_what_remains(task, len(asked), len(rows))
+        _warn_of_missing_clips(task, asked)
         return DatasetDict({SPLIT: chosen})
 
     LightevalTask.download_dataset_worker = staticmethod(load)
@@ -82,6 +102,11 @@ def _warn_unless_published(task: LightevalTask, n_rows: int) -> None:
             f"{task.name}: {n_rows} questions, the published split has {published}: "
             "these scores do not compare with published ones"
         )
+
+
+def _say_what_remains(task: LightevalTask, n_asked: int, n_rows: int) -> None:
+    if n_asked != n_rows:
+        logger.warning(f"{task.name}: asks {n_asked} of {n_rows} questions; the probe does not apply to the others")
 
 
 def _warn_of_missing_clips(task: LightevalTask, rows: Dataset) -> None:

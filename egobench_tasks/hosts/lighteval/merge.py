@@ -34,12 +34,14 @@ from egobench_tasks.runs.journal import MISSING, UNANSWERED
 from egobench_tasks.runs.record import RECORDS_FOLDER, Answerer, Asked, Counts, RunRecord, record_of
 from egobench_tasks.runs.shards import SHARD_VARIABLE
 from egobench_tasks.scoring.answers import NORMAL_STOP
+from egobench_tasks.scoring.endings import Ending, ending
 
 _SHOWN = 20
 # Machines of one run have their own servers and memory.
 _SHAPING_NOTHING = frozenset(
     {"cache_dir", "batch_size", "served"}
     | {"base_url", "api_key_variable", "concurrency", "requests_per_minute", "timeout_s", "max_retries"}
+    | {"price_in", "price_out"}
 )
 _SAID_BY_SERVERS = ("server_id", "root", "parent")
 
@@ -154,7 +156,7 @@ def collect_answers(runs: Sequence[SavedRun]) -> dict[QuestionKey, _Found]:
     for run in runs:
         for task, path in sorted(run.details.items()):
             for question_id, generation in _read_details(path):
-                if generation.finish_reason in UNANSWERED:
+                if generation.finish_reason in UNANSWERED or ending(generation.finish_reason) is Ending.SERVICE_FAILURE:
                     continue
                 first = found.setdefault((task, question_id), _Found(generation, path))
                 if _said(first.generation) != _said(generation):
@@ -217,6 +219,8 @@ def _read_details(path: Path) -> list[tuple[str, Generation]]:
                     reasonings=response["reasonings"],
                     finish_reason=response.get("finish_reason", NORMAL_STOP),
                     answered_by=response.get("answered_by", ""),
+                    thinking=bool(response.get("thinking")),
+                    finish_reasons=response.get("finish_reasons"),
                 ),
             )
         )

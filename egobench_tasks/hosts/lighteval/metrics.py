@@ -29,9 +29,21 @@ class ChoiceScores(SampleLevelComputation):
 
         ``lost`` is 1 where the question has no generation for a reason that is not the model's.
         """
-        scored = score_text(doc.specific, raw_text(model_response), finish_reason(model_response))
-        figures = {**asdict(scored.score), "chance": scored.chance, "kappa": (scored.score.exact_set, scored.chance)}
-        return {**figures, "lost": _lost(model_response)}
+        scored = score_text(
+            doc.specific,
+            raw_text(model_response),
+            finish_reason(model_response),
+            reasoning=_first_of(model_response.reasonings),
+            thinking=getattr(model_response, "thinking", False),
+        )
+        return {
+            **asdict(scored.score),
+            "chance": scored.chance,
+            "kappa": (scored.score.exact_set, scored.chance),
+            "lost": _lost(model_response),
+            "no_trace": float(scored.no_trace),
+            "exact_traced": scored.exact_traced,
+        }
 
 
 class OpenScores(SampleLevelComputation):
@@ -87,7 +99,12 @@ def mean_of_rated(name: str) -> Callable[[Sequence[float]], dict[str, float]]:
 def raw_text(response: ModelResponse) -> str:
     """All that a response says, as a model said it."""
     # `text`, not `final_text`: lighteval strips reasoning there by other rules than PROTOCOL 1.3.
-    return response.text[0] if response.text else ""
+    return _first_of(response.text)
+
+
+def _first_of(texts: Sequence[str | None]) -> str:
+    """The text of a response's one generation; empty where it has none."""
+    return (texts[0] or "") if texts else ""
 
 
 _CHOICE_AGGREGATES: dict[str, Callable[..., Any]] = {
@@ -99,13 +116,15 @@ _CHOICE_AGGREGATES: dict[str, Callable[..., Any]] = {
     "chance": np.mean,
     "kappa": mean_kappa,
     "lost": np.mean,
+    "no_trace": np.mean,  # answers without reasoning although thinking was on
+    "exact_traced": np.mean,  # exact_set where those count as wrong
 }
 _OPEN_AGGREGATES: dict[str, Callable[..., Any]] = {
     **{name: mean_of_rated(name) for name in _RATED},
     "answered": np.mean,
     "lost": np.mean,
 }
-_LOWER_IS_BETTER = ("chance", "lost")
+_LOWER_IS_BETTER = ("chance", "lost", "no_trace")
 
 
 def _grouping(scores: SampleLevelComputation, aggregates: dict[str, Callable[..., Any]]) -> SampleLevelMetricGrouping:

@@ -19,7 +19,9 @@ _SHAPING_NOTHING = frozenset(
     | {"base_url", "api_key_variable", "concurrency", "requests_per_minute", "timeout_s", "max_retries"}
 )
 # The printed name of hosts.lighteval.docs.RowPrompt, and of hosts.lighteval.judge.JudgeScore.
-_PROMPT_NAME = re.compile(r"\w+\(prompt (?P<prompt>\S+), frames (?P<frames>.+), dataset (?P<dataset>[^,]+)\)")
+_PROMPT_NAME = re.compile(
+    r"\w+\((?:probe \w+, )?prompt (?P<prompt>\S+), frames (?P<frames>.+), dataset (?P<dataset>[^,]+)\)"
+)
 _JUDGE_NAME = re.compile(
     r"verdicts of (?P<name>.+), prompt (?P<wording>[^\s,]+)(?:, identity (?P<digest>[0-9a-f]{12}))?"
 )

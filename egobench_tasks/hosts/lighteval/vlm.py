@@ -20,9 +20,12 @@ from transformers import BatchFeature
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.frames.errors import ClipError
-from egobench_tasks.hosts.lighteval.generation import generation
+from egobench_tasks.hosts.lighteval.generation import Generation, generation
 from egobench_tasks.hosts.lighteval.identity import model_identity, with_identity
 from egobench_tasks.hosts.lighteval.messages import MessagePart, is_ours, message_parts
+from egobench_tasks.hosts.lighteval.repeats import joined, key_rows, repeat_of, with_repeats
+from egobench_tasks.hosts.lighteval.said import read_tokens
+from egobench_tasks.hosts.lighteval.usage import usage_errors
 from egobench_tasks.runs.attempts import ended_by_itself, growing_budgets, next_attempt
 from egobench_tasks.runs.journal import (
     CLIP_UNREADABLE,
@@ -34,11 +37,16 @@ from egobench_tasks.runs.journal import (
     question_key,
 )
 from egobench_tasks.runs.record import Answerer, Asked
+from egobench_tasks.runs.repeats import check_repeats, current_repeats
 from egobench_tasks.runs.sessions import session_of
 from egobench_tasks.runs.tally import count
 from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
+from egobench_tasks.scoring.reasoning import left_open
 
 logger = logging.getLogger(__name__)
+
+_REMEDY = "generation_parameters={temperature:0.7} among the model's arguments"
+_SEED_DIGITS = 15  # of a key's hexadecimal ones: torch takes 64 bits, signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,9 @@ class FrameVLM(VLMTransformersModel):
     """
 
     def __init__(self, config: VLMTransformersModelConfig) -> None:
+        with usage_errors():
+            self._n_repeats = current_repeats()
+            check_repeats(self._n_repeats, config.generation_parameters.temperature or 0.0, seed=None, remedy=_REMEDY)
         super().__init__(config)
         # One process's word counts for all: machines may have copied the model's files at different times.
         identity = model_identity(config, self.model_sha)
@@ -80,11 +91,21 @@ class FrameVLM(VLMTransformersModel):
         """Answer the documents in their order: from the journal where it has them, else by generating."""
         ours = [doc for doc in docs if is_ours(doc)]
         others = [doc for doc in docs if not is_ours(doc)]
-        answered = iter(self._answer(ours) if ours else [])
+        asked = with_repeats(ours, self._n_repeats)
+        answered = iter(joined(self._answer(asked), len(ours)) if ours else [])
         stock = iter(super().greedy_until(others) if others else [])
         return [next(answered) if is_ours(doc) else next(stock) for doc in docs]
 
-    def _answer(self, docs: list[Doc]) -> list[ModelResponse]:
+    def missing(self, docs: Sequence[Doc]) -> list[Doc]:
+        """Return the documents, in their order, that lack an answer or one of their repeats."""
+        kept = Journal(journal_folder(self._identity, self._generation)).answers()
+        return [
+            doc
+            for doc in docs
+            if any(self._next_attempt(one, kept)[1] is not None for one in with_repeats([doc], self._n_repeats))
+        ]
+
+    def _answer(self, docs: list[Doc]) -> list[Generation]:
         started_s = time.monotonic()
         journal = Journal(journal_folder(self._identity, self._generation), session_of(self.answerer))
         # Processes that saw different journals would share out different documents, and wait for each other forever.
@@ -99,7 +120,8 @@ class FrameVLM(VLMTransformersModel):
         journal.close()
         answers = [self._last_attempt(doc, kept) for doc in docs]
         self.asked = Asked(counts=count(answers, n_asked=n_missing), seconds=time.monotonic() - started_s)
-        return [generation(answer, self.answerer.key) for answer in answers]
+        thinking = bool(left_open(self._chat_text(["?"])))  # the template opens the reasoning for the model
+        return [generation(answer, self.answerer.key, thinking=thinking) for answer in answers]
 
     def _waiting(self, docs: list[Doc], kept: Mapping[str, Answer]) -> dict[int, list[Doc]]:
         """The documents that lack an attempt, by the new tokens it is to have."""
@@ -197,21 +219,25 @@ class FrameVLM(VLMTransformersModel):
             "do_sample": self.generation_config_dict["temperature"] > 0,
             "max_new_tokens": min(budget_tokens, self.max_length - n_padded),
         }
+        if parameters["do_sample"]:
+            # A run that goes on where one was killed must not draw what that one drew for another repeat.
+            torch.manual_seed(int(self._key(batch.docs[0], budget_tokens)[:_SEED_DIGITS], 16))
         generated = self.model.generate(**inputs, **parameters)[:, n_padded:].cpu()
-        texts = self.processor.batch_decode(generated, skip_special_tokens=True)
         return [
-            self._answer_of(doc, budget_tokens, text, tokens.tolist(), int(mask.sum()))
-            for doc, text, tokens, mask in zip(
-                batch.docs, texts, generated, batch.inputs["attention_mask"], strict=True
+            self._answer_of(doc, budget_tokens, prompt, tokens.tolist(), int(mask.sum()))
+            for doc, prompt, tokens, mask in zip(
+                batch.docs, batch.texts, generated, batch.inputs["attention_mask"], strict=True
             )
         ]
 
-    def _answer_of(self, doc: Doc, budget_tokens: int, text: str, tokens: list[int], n_prompt_tokens: int) -> Answer:
+    def _answer_of(self, doc: Doc, budget_tokens: int, prompt: str, tokens: list[int], n_prompt_tokens: int) -> Answer:
         stops = [index for index, token in enumerate(tokens) if token in self._stop_ids]
+        said = read_tokens(self.tokenizer, tokens, self._stop_ids, prompt)
         return self._new_answer(
             doc,
             budget_tokens,
-            text=text,
+            text=said.text,
+            reasoning=said.reasoning,
             finish_reason=NORMAL_STOP if stops else LENGTH_STOP,
             n_prompt_tokens=n_prompt_tokens,
             n_new_tokens=stops[0] + 1 if stops else len(tokens),
@@ -231,6 +257,7 @@ class FrameVLM(VLMTransformersModel):
             task=doc.task_name,
             prompt=doc.query,
             budget_tokens=budget_tokens,
+            repeat=repeat_of(doc),
             **values,
         )
 
@@ -243,12 +270,12 @@ class FrameVLM(VLMTransformersModel):
         return answer
 
     def _key(self, doc: Doc, budget_tokens: int) -> str:
-        return question_key(self._identity, doc.specific["segments"], doc.images, budget_tokens, self._generation)
+        return question_key(self._identity, key_rows(doc), doc.images, budget_tokens, self._generation)
 
     def _budgets(self, doc: Doc) -> Iterable[int]:
-        """What the user set for the model, and no other; else the task's budget, which grows (PROTOCOL 1.2)."""
-        fixed = self.config.generation_size or self.config.generation_parameters.max_new_tokens
-        return (fixed,) if fixed else growing_budgets(doc.generation_size, EGOGEARS.max_new_tokens_cap)
+        """The first is the user's, if he names one, else the task's; it grows in either case (PROTOCOL 1.2)."""
+        named = self.config.generation_size or self.config.generation_parameters.max_new_tokens
+        return growing_budgets(named or doc.generation_size, EGOGEARS.max_new_tokens_cap)
 
 
 def _is_final(answer: Answer) -> bool:

@@ -38,6 +38,8 @@ def summarise(outcomes: pd.DataFrame) -> dict[str, Any]:
         "high": high,
         "kappa": kappa(means["exact_set"], means["chance"]),
         "chance_overlap": chance_overlap(zip(outcomes["n_options"], outcomes["n_select"], strict=True)),
+        "no_trace": int(outcomes["no_trace"].sum()),
+        "exact_traced": float(outcomes["exact_set"].where(~outcomes["no_trace"].astype(bool), 0.0).mean()),
     }
 
 
@@ -113,12 +115,16 @@ def overall_table(results: Results) -> Table:
         Column("chance_overlap", "Chance of overlap %", Kind.PERCENT, 2),
         Column("wellformed", "Wellformed %", Kind.PERCENT, 2),
         Column("answered", "Answered %", Kind.PERCENT, 2),
+        Column("no_trace", "No trace", Kind.COUNT),
+        Column("exact_traced", "Exact with trace %", Kind.PERCENT, 2),
         QUESTIONS,
         Column(ORIGIN, "From", Kind.TEXT),
     ]
     note = (
         "Exact: the predicted set is the gold set; with Wilson 95 % interval. Kappa: (exact - chance)/(1 - chance). "
         "Jaccard, overlap: partial credit. Wellformed: as many options chosen as are right. "
+        "No trace: answers without reasoning although thinking was on; exact with trace counts them as wrong, as "
+        "upstream's harness does. "
         f"Published: {published.EGOGEARS_SOURCE}, by {published.EGOGEARS_HARNESS}."
         f"{not_comparable(results.unpublished, 'multi')}"
     )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -10,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.saved import MIXED
-from egobench_tasks.report.read.responses import Response, Run, Settings, Shown, TaskRun
-from egobench_tasks.runs.journal import CLIP_UNREADABLE, REQUEST_FAILED
-from egobench_tasks.scoring.answers import LENGTH_STOP
+from egobench_tasks.report.read.responses import Repeat, Response, Run, Settings, Shown, TaskRun, run_of
+from egobench_tasks.runs.journal import REQUEST_FAILED
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
@@ -23,7 +23,6 @@ _REQUIRED = ("question_id", "shown_letters", "original_letters", "answer")
 _SHAPING_NOTHING = {
     *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections", "batch", "cache")
 }
-_TRUNCATED = ("max_tokens", "model_length")
 
 
 def find_inspect_runs(path: Path) -> list[Run]:
@@ -34,14 +33,15 @@ def find_inspect_runs(path: Path) -> list[Run]:
     """
     logs = sorted(path.glob("*.eval")) if path.is_dir() else [path]
     headers = sorted(((log, _read_header(log)) for log in logs), key=lambda pair: _created(pair[1]))
-    by_model: dict[str, dict[str, dict[str, TaskRun]]] = {}
+    by_model: dict[str, dict[str, dict[tuple[str, str], TaskRun]]] = {}
     for log, header in headers:
         match = _CHOICE_TASK.fullmatch(header.eval.task)
         if match:
-            task = TaskRun(match["config"], log, _settings(header), partial(_responses, log))
-            by_model.setdefault(header.eval.model, {}).setdefault(_shaping(header), {})[match["config"]] = task
+            probe = str((header.eval.metadata or {}).get("probe", ""))
+            task = TaskRun(match["config"], log, _settings(header), partial(_first_answers, log), probe)
+            by_model.setdefault(header.eval.model, {}).setdefault(_shaping(header), {})[probe, match["config"]] = task
     return [
-        Run(_name(model, settings if len(runs) > 1 else ""), path, tuple(tasks.values()), mixed=len(runs) > 1)
+        run_of(_name(model, settings if len(runs) > 1 else ""), path, tasks.values(), mixed=len(runs) > 1)
         for model, runs in sorted(by_model.items())
         for settings, tasks in runs.items()
     ]
@@ -60,8 +60,10 @@ def _created(header: "EvalLog") -> datetime:
 def _shaping(header: "EvalLog") -> str:
     """What shaped a log's answers, in words: wording, frames, and how the model generated."""
     settings = _settings(header)
+    # A probe's frames are its own: they make no other run of it.
+    frames = None if (header.eval.metadata or {}).get("probe") else settings.frames
     plan = header.plan.config.model_dump(exclude_none=True, exclude=_SHAPING_NOTHING)
-    named = {"prompt": settings.prompt, "frames": settings.frames, **plan, **header.eval.model_args}
+    named = {"prompt": settings.prompt, "frames": frames, **plan, **header.eval.model_args}
     return ", ".join(f"{name}={value}" for name, value in sorted(named.items()) if value is not None)
 
 
@@ -81,12 +83,24 @@ def _settings(header: "EvalLog") -> Settings:
     return Settings(*(str(metadata[name]) if name in metadata else None for name in ("prompt", "frames", "dataset")))
 
 
-def _responses(path: Path) -> Iterator[Response]:
+def _first_answers(path: Path) -> Iterator[Response]:
+    """Yield a response a question: the first epoch's, with those of all epochs where there are several."""
+    by_id: dict[str, list[tuple[int, Response]]] = {}
+    for epoch, response in _responses(path):
+        by_id.setdefault(response.question_id, []).append((epoch, response))
+    for answers in by_id.values():
+        in_order = [response for _, response in sorted(answers, key=lambda answer: answer[0])]
+        repeats = tuple(Repeat(response.text, response.finish_reason) for response in in_order)
+        yield replace(in_order[0], repeats=repeats) if len(repeats) > 1 else in_order[0]
+
+
+def _responses(path: Path) -> Iterator[tuple[int, Response]]:
+    """Yield every sample's epoch and response."""
     from inspect_ai.log import read_eval_log_samples
 
     try:
         for sample in read_eval_log_samples(path, all_samples_required=False, exclude_fields={"events", "attachments"}):
-            yield _response(path, sample)
+            yield sample.epoch, _response(path, sample)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise InputError(f"{path}: cannot read its samples ({type(error).__name__}: {error})") from error
 
@@ -98,11 +112,15 @@ def _response(path: Path, sample: "EvalSample") -> Response:
             f"{path}: sample {sample.id} has no {', '.join(missing)} in its metadata: saved by another version of "
             "egobench or by another task; run it again with this version"
         )
-    question = sample.metadata
+    from egobench_tasks.hosts.inspect.attempts import counted_attempt
+
+    question, said = sample.metadata, counted_attempt(sample.metadata, sample.output)
     return Response(
         question_id=question["question_id"],
-        text=sample.output.completion,
-        finish_reason=_finish_reason(sample),
+        text=said.text,
+        finish_reason=REQUEST_FAILED if sample.error is not None else said.finish_reason,
+        reasoning=said.reasoning,
+        thinking=said.thinking,
         shown=Shown(
             question["shown_letters"],
             question["original_letters"],
@@ -110,13 +128,3 @@ def _response(path: Path, sample: "EvalSample") -> Response:
             question=question.get("question"),
         ),
     )
-
-
-def _finish_reason(sample: "EvalSample") -> str:
-    """Inspect's stop reason in the OpenAI API's words."""
-    if sample.error is not None:
-        return REQUEST_FAILED
-    if not sample.output.choices:  # hosts.inspect.solvers: the clip could not be decoded
-        return CLIP_UNREADABLE
-    reason = sample.output.stop_reason
-    return LENGTH_STOP if reason in _TRUNCATED else str(reason)

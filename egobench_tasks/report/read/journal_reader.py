@@ -7,10 +7,10 @@ from pathlib import Path
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
-from egobench_tasks.report.read.responses import Response, Run, Settings, TaskRun
+from egobench_tasks.report.read.responses import Repeat, Response, Run, Settings, TaskRun, run_of
 from egobench_tasks.runs.journal import Answer, Journal
 
-_CHOICE_TASK = re.compile(rf"{EGOGEARS.name}:(?P<config>\w+)(?:\|\d+)?")
+_CHOICE_TASK = re.compile(rf"{EGOGEARS.name}(?:_(?P<probe>\w+))?:(?P<config>\w+)(?:\|\d+)?")
 
 
 def find_journal_run(folder: Path) -> Run | None:
@@ -19,33 +19,44 @@ def find_journal_run(folder: Path) -> Run | None:
     A journal does not say what was shown nor with which settings: the options' order follows from
     the question id, the gold comes from the dataset.
     """
-    by_config: dict[str, list[Answer]] = {}
+    by_task: dict[tuple[str, str], list[Answer]] = {}
     for answer in Journal(folder).answers().values():
         match = _CHOICE_TASK.fullmatch(answer.task)
         if match:
-            by_config.setdefault(match["config"], []).append(answer)
-    if not by_config:
+            by_task.setdefault((match["probe"] or "", match["config"]), []).append(answer)
+    if not by_task:
         return None
-    tasks = tuple(
-        TaskRun(config, folder, Settings(), partial(_responses, folder, answers))
-        for config, answers in sorted(by_config.items())
-    )
+    tasks = [
+        TaskRun(config, folder, Settings(), partial(_responses, folder, answers), probe)
+        for (probe, config), answers in sorted(by_task.items())
+    ]
     note = f"{folder}: read from the journal of an unfinished run; it does not say which prompt, frames and dataset"
-    return Run(name=folder.name, folder=folder, tasks=tasks, notes=(note,))
+    return run_of(folder.name, folder, tasks, [note])
 
 
 def _responses(folder: Path, answers: Iterable[Answer]) -> Iterable[Response]:
-    attempts: dict[str, list[Answer]] = {}
+    attempts: dict[str, dict[int, list[Answer]]] = {}
     for answer in answers:
-        attempts.setdefault(answer.question_id, []).append(answer)
-    for question_id, tries in attempts.items():
-        last = max(tries, key=_budget)
-        if len(tries) > len({_budget(answer) for answer in tries}) or len({answer.prompt for answer in tries}) > 1:
+        attempts.setdefault(answer.question_id, {}).setdefault(answer.repeat, []).append(answer)
+    for question_id, by_repeat in attempts.items():
+        tries = [answer for answers in by_repeat.values() for answer in answers]
+        budgets = {(answer.repeat, _budget(answer)) for answer in tries}
+        if len(tries) > len(budgets) or len({answer.prompt for answer in tries}) > 1:
             raise InputError(
                 f"{folder}: the journal answers question {question_id} under several settings and does not say which "
                 "is which; let the run finish, then report on its details"
             )
-        yield Response(question_id, last.text, last.finish_reason)
+        if 0 not in by_repeat:
+            continue  # the first answer scores: without it the question is still to be answered
+        last = [max(by_repeat[repeat], key=_budget) for repeat in sorted(by_repeat)]
+        repeats = tuple(Repeat(answer.text, answer.finish_reason) for answer in last)
+        yield Response(
+            question_id,
+            last[0].text,
+            last[0].finish_reason,
+            reasoning=last[0].reasoning,
+            repeats=repeats if len(repeats) > 1 else (),
+        )
 
 
 def _budget(answer: Answer) -> int:

@@ -10,10 +10,10 @@ from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.hosts.lighteval.details import read_rows
 from egobench_tasks.hosts.lighteval.saved import saved_runs
 from egobench_tasks.hosts.lighteval.saved_task import SavedTask
-from egobench_tasks.report.read.responses import SCORE_NAMES, Response, Run, Settings, Shown, TaskRun
+from egobench_tasks.report.read.responses import SCORE_NAMES, Repeat, Response, Run, Settings, Shown, TaskRun, run_of
 from egobench_tasks.scoring.answers import NORMAL_STOP
 
-_CHOICE_TASK = re.compile(rf"{EGOGEARS.name}:(?P<config>\w+)\|\d+")
+_CHOICE_TASK = re.compile(rf"{EGOGEARS.name}(?:_(?P<probe>\w+))?:(?P<config>\w+)\|\d+")
 
 _REQUIRED = (
     *(f"doc.specific.{name}" for name in ("question_id", "shown_letters", "original_letters", "answer")),
@@ -22,7 +22,10 @@ _REQUIRED = (
     "model_response.text",
     *(f"metric.{name}" for name in SCORE_NAMES),
 )
-_OPTIONAL = ("model_response.finish_reason", "doc.specific.question")
+_OPTIONAL = (
+    *(f"model_response.{name}" for name in ("finish_reason", "finish_reasons", "reasonings", "thinking")),
+    "doc.specific.question",
+)
 
 
 def find_lighteval_runs(folder: Path) -> list[Run]:
@@ -31,10 +34,10 @@ def find_lighteval_runs(folder: Path) -> list[Run]:
     Raises ``InputError`` as `saved.saved_runs` does.
     """
     return [
-        Run(
-            name=saved.name,
-            folder=folder,
-            tasks=tuple(_task_run(task) for task in saved.tasks.values()),
+        run_of(
+            saved.name,
+            folder,
+            [_task_run(task) for task in saved.tasks.values()],
             notes=saved.notes,
             mixed=bool(saved.differing),
             records=saved.records,
@@ -53,7 +56,7 @@ def _task_run(task: SavedTask) -> TaskRun:
     assert match is not None  # find_lighteval_runs took no other
     inputs = task.inputs
     settings = Settings(inputs.prompt, inputs.frames, inputs.dataset)
-    return TaskRun(match["config"], task.details, settings, partial(read_details, task.details))
+    return TaskRun(match["config"], task.details, settings, partial(read_details, task.details), match["probe"] or "")
 
 
 def read_details(path: Path) -> Iterator[Response]:
@@ -77,4 +80,15 @@ def _response(row: Mapping[str, Any]) -> Response:
             question=question.get("question"),
         ),
         saved_scores={name: metric[name] for name in SCORE_NAMES if metric[name] is not None},
+        repeats=_repeats(response),
+        reasoning=next(iter(response.get("reasonings") or ()), "") or "",
+        thinking=bool(response.get("thinking")),
     )
+
+
+def _repeats(response: Mapping[str, Any]) -> tuple[Repeat, ...]:
+    """All generations of a question that was asked several times (`generation.Generation.finish_reasons`)."""
+    reasons = response.get("finish_reasons") or ()
+    if len(reasons) < 2:
+        return ()
+    return tuple(Repeat(text or "", reason) for text, reason in zip(response["text"], reasons, strict=True))

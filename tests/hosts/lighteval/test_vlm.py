@@ -6,28 +6,13 @@ from PIL import Image
 
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.lighteval.messages import message_parts
+from egobench_tasks.hosts.lighteval.said import Said, read_tokens
 from egobench_tasks.runs.journal import Journal, journal_root
 from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
 
 
 def journalled():
     return [answer for folder in journal_root().iterdir() for answer in Journal(folder).answers().values()]
-
-
-@pytest.fixture
-def count_generations(monkeypatch):
-    """How many questions the model was made to answer."""
-    from transformers import LlavaForConditionalGeneration
-
-    counted = []
-    stock = LlavaForConditionalGeneration.generate
-
-    def generate(self, **inputs):
-        counted.extend(inputs["input_ids"])
-        return stock(self, **inputs)
-
-    monkeypatch.setattr(LlavaForConditionalGeneration, "generate", generate)
-    return counted
 
 
 def test_the_prompt_interleaves_labels_and_frames(vlm, docs_of):
@@ -69,7 +54,7 @@ def test_responses_come_in_the_documents_order_with_text_lists(vlm, docs_of, bat
     assert all(isinstance(response.text, list) and len(response.text) == 1 for response in responses)
 
 
-def test_hitting_the_limit_is_length_and_ending_by_oneself_is_stop(vlm, docs_of):
+def test_hitting_the_limit_is_length_and_ending_by_oneself_is_stop(vlm, docs_of, small_cap):
     doc = docs_of("single")[0]
     model = vlm(generation_size=1)
     model._stop_ids = [model.tokenizer.pad_token_id]
@@ -128,10 +113,41 @@ def test_an_answer_that_ends_by_itself_is_not_asked_for_again(vlm, docs_of, smal
 @pytest.mark.parametrize(
     "fixed", [{"generation_size": 6}, {"generation_size": None, "generation_parameters": {"max_new_tokens": 6}}]
 )
-def test_a_budget_that_the_user_set_does_not_grow(vlm, docs_of, small_cap, fixed):
+def test_a_first_budget_that_the_user_named_grows_too(vlm, docs_of, small_cap, fixed):
     doc = docs_of("single")[0]
     never_stops(vlm(**fixed)).greedy_until([doc])
-    assert attempts_of(doc) == [(6, 6)]
+    assert attempts_of(doc) == [(6, 6), (12, 12), (20, 20)]
+
+
+def test_special_tokens_that_mark_reasoning_are_seen_before_they_are_removed(vlm, docs_of):
+    """Removed, they would leave an unclosed thought that reads as an answer."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(vlm().config.model_name)
+    tokenizer.add_special_tokens({"extra_special_tokens": ["<think>", "</think>", "<|im_end|>"]})
+
+    def said(text, prompt=""):
+        tokens = [*tokenizer(text, add_special_tokens=False).input_ids, tokenizer.eos_token_id, tokenizer.pad_token_id]
+        return read_tokens(tokenizer, tokens, {tokenizer.eos_token_id}, prompt)
+
+    draft, answer = 'maybe {"answer": ["A"]}', '{"answer": ["B"]}'
+    assert said(f"<think>{draft}<|im_end|>") == Said(f"<think>{draft}")
+    assert said(f"<think>{draft}</think>{answer}<|im_end|>") == Said(f"<think>{draft}</think>{answer}")
+    assert said(draft, prompt="<|im_start|>assistant\n<think>\n") == Said(f"<think>\n{draft}")  # the template opened it
+    assert said(f"{answer}<|im_end|>") == Said(answer)
+    tokenizer.response_template = {
+        "defaults": {"role": "assistant"},
+        "start_anchor": "<|im_start|>assistant\n",
+        "fields": {
+            "reasoning_content": {"open": "<think>", "close": "</think>", "content": "text"},
+            "content": {"close": "<|im_end|>", "content": "text"},
+        },
+    }
+    prompt = "<|im_start|>assistant\n"
+    assert said(f"<think>{draft}</think>{answer}<|im_end|>", prompt) == Said(answer, draft)
+    assert said(f"{draft}</think>{answer}", f"{prompt}<think>\n") == Said(answer, draft)
+    assert said(f"<think>{draft}", prompt) == Said("", draft)
+    assert said(answer, prompt) == Said(answer)
 
 
 def test_a_run_killed_between_two_attempts_makes_the_next_one_only(vlm, docs_of, small_cap, count_generations):
@@ -171,7 +187,7 @@ def test_what_was_answered_is_not_generated_again(vlm, docs_of, count_generation
     assert [response.text for response in again[:2]] == [response.text for response in first]
 
 
-@pytest.mark.parametrize("change", [{"generation_size": 9}, {"system_prompt": "Answer."}, {"dtype": "bfloat16"}])
+@pytest.mark.parametrize("change", [{"generation_size": 65}, {"system_prompt": "Answer."}, {"dtype": "bfloat16"}])
 def test_answers_under_other_settings_are_not_reused(vlm, docs_of, count_generations, change):
     docs = docs_of("single")[:1]
     vlm().greedy_until(docs)
