@@ -10,7 +10,7 @@ from inspect_ai.model import ModelAPI, ModelOutput, get_model, modelapi
 from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.inspect.tasks import egotempo as egotempo_task
-from egobench_tasks.judge.client import GIVE_UP_AFTER
+from egobench_tasks.servers.rounds import GIVE_UP_AFTER
 
 
 @modelapi("egobench_test_speaker")
