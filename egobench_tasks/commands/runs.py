@@ -1,6 +1,8 @@
 """Commands that ask models: runs, shards, and lighteval's own start."""
 
 import os
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +21,9 @@ _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 @run_app.command("transformers", context_settings=_PASS_ON)
 def run_transformers(
     context: typer.Context,
-    model_args: Annotated[str, typer.Argument(help='As for lighteval: "model_name=…,batch_size=…"')],
+    model_args: Annotated[
+        str, typer.Argument(help='"model_name=…,batch_size=…", or a YAML file with model_parameters')
+    ],
     tasks: Annotated[str, typer.Argument(help="egogears, egogears:single, egotempo_f8, …")],
     shard: Annotated[str | None, _SHARD] = None,
     fresh: Annotated[bool, _FRESH] = False,
@@ -36,21 +40,26 @@ def run_transformers(
     """
     from lighteval.__main__ import app as lighteval
 
+    from egobench_tasks.hosts.lighteval.compat import given_settings
     from egobench_tasks.hosts.lighteval.offline import as_task_names, load_only_our_tasks
+    from egobench_tasks.hosts.lighteval.vision.settings import read_settings
 
     _set_shard(shard)
     _set_fresh(fresh)
     _set_repeats(repeats)
+    settings = read_settings(model_args)
     if dry_run:
         from egobench_tasks.hosts.lighteval.dry_run import dry_run as estimate
 
-        raise typer.Exit(estimate(model_args, as_task_names(tasks), context.args, (price_in, price_out)))
+        raise typer.Exit(estimate(settings, as_task_names(tasks), context.args, (price_in, price_out)))
     load_only_our_tasks()
+    _check_output_folder(context.args)
     ours = ["--vision-model", "--custom-tasks", "egobench_tasks.tasks"]
     if shard is not None:
         ours.append("--save-details")  # a shard is merged from its details
     try:
-        lighteval(["accelerate", model_args, as_task_names(tasks), *ours, *context.args])
+        with given_settings(settings):
+            lighteval(["accelerate", "model_name=settings", as_task_names(tasks), *ours, *context.args])
     except SystemExit as ended:
         if ended.code:
             raise
@@ -114,6 +123,16 @@ def prepare_lighteval() -> None:
     from egobench_tasks.hosts.lighteval.offline import let_plain_lighteval_start
 
     print(f"lighteval starts without a network now: {let_plain_lighteval_start()} is there.")
+
+
+def _check_output_folder(arguments: Sequence[str]) -> None:
+    """Try the folder that lighteval will save into, before a night's work and not after it."""
+    from egobench_tasks.files import check_output_folder
+
+    named = [value for name, value in pairwise(arguments) if name == "--output-dir"]
+    named += [name.partition("=")[2] for name in arguments if name.startswith("--output-dir=")]
+    for folder in named:
+        check_output_folder(Path(folder))
 
 
 def _check_verdicts() -> None:

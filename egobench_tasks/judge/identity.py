@@ -19,7 +19,16 @@ from egobench_tasks.servers.models import read_model_list
 # Where and how often a judge is asked shapes no verdict; nor does the bound on a reply: a verdict is one that ended.
 _SHAPING_NOTHING = frozenset(
     {"base_url", "model", "api_key_variable", "headers", "query", "timeout_s", "max_retries", "max_stall_s"}
-    | {"concurrency", "requests_per_minute", "max_tokens", "max_tokens_cap", "max_tokens_field", "stream"}
+    | {
+        "concurrency",
+        "requests_per_minute",
+        "price_in",
+        "price_out",
+        "max_tokens",
+        "max_tokens_cap",
+        "max_tokens_field",
+        "stream",
+    }
 )
 _WAIT_S = 5.0
 _MAX_LIST_BYTES = 1 << 20

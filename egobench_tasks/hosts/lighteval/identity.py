@@ -22,7 +22,10 @@ from egobench_tasks.runs.circumstances import DISTRIBUTION, library_versions
 _LIBRARIES = ("torch", "transformers", "tokenizers", "pillow", "torchvision", "av", "peft", DISTRIBUTION)
 # Settings that shape no answer, and those that name no file: a folder "cuda" in the working folder is no model.
 _SHAPES_NOTHING = frozenset({"cache_dir", "batch_size"})
-_NAMES_NO_FILE = frozenset({"revision", "subfolder", "dtype", "device", "device_map", "system_prompt"})
+_NAMES_NO_FILE = frozenset(
+    {"revision", "subfolder", "dtype", "device", "device_map", "system_prompt", "input", "attn_implementation"}
+    | {"quantization"}
+)
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _READ_BY_NO_MODEL = frozenset({".md", ".png", ".jpg", ".jpeg", ".gif", ".pdf"})
 _TEMPLATES_FOLDER = "additional_chat_templates"

@@ -17,7 +17,7 @@ from egobench_tasks.runs.record import RunRecord, read_records
 _SHAPING_NOTHING = frozenset(
     {"cache_dir", "batch_size", "device", "model_parallel", "device_map", "identity", "served"}
     | {"base_url", "api_key_variable", "concurrency", "requests_per_minute", "timeout_s", "max_retries"}
-    | {"max_stall_s", "price_in", "price_out"}
+    | {"headers", "query", "max_stall_s", "price_in", "price_out"}
 )
 # The printed name of hosts.lighteval.docs.RowPrompt, and of hosts.lighteval.judge.JudgeScore.
 _PROMPT_NAME = re.compile(

@@ -89,7 +89,7 @@ def test_a_dry_run_lists_every_probe_with_its_price(oracle_server, config, runs)
     tasks = "egogears_blind:multi,egogears_center:multi,egogears_swapped:multi"
     code, output = runs.run(priced, dry_run=True, tasks=tasks)
     assert (code, oracle_server.asked) == (0, [])
-    lines = {line.split()[0]: line.split()[1:] for line in output.splitlines() if line.startswith("egogears_")}
+    lines = {line.split()[0]: line.split()[1:] for line in output.splitlines() if re.match(r"egogears_\S+\|0 ", line)}
     blind, center, swapped = (lines[f"egogears_{probe}:multi|0"] for probe in ("blind", "center", "swapped"))
     assert (blind[:2], center[0], swapped[:2]) == (["8", "0"], "8", ["6", str(6 * 64)])
     assert 8 < int(center[1]) < 100
@@ -115,7 +115,9 @@ def test_repeats_have_keys_and_seeds_of_their_own_and_the_first_one_scores(oracl
     thrice = {"tasks": "egogears:single", "EGOBENCH_REPEATS": "3"}
     code, output = runs.run(seeded, "--output-dir", "thrice", "--save-details", **thrice)
     assert code == 0, output
-    assert sorted(request["seed"] for request in oracle_server.asked[n_once:]) == sorted([8, 9] * n_once)
+    seeds = [request["seed"] for request in oracle_server.asked[n_once:]]
+    # The kept answers are looked at again, with their own seed, before they are believed.
+    assert sorted(seed for seed in seeds if seed != 7) == sorted([8, 9] * n_once)
     assert scores_of(tmp_path / "thrice") == scores_of(tmp_path / "once")
     (run,) = find_lighteval_runs(tmp_path / "thrice")
     for response in run.tasks[0].responses():
