@@ -54,12 +54,14 @@ class SavedRun:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know of files that were left aside, a line a task."""
-        return tuple(
+        """What a reader must know: that the folder holds other runs of the model, and which files were left aside."""
+        mixed = [f"{self.folder}: holds several runs of {self.model}, read apart; one of them has {self.mark}"]
+        aside = [
             f"{self.folder}: {name} of {self.model} has {len(older) + 1} details files; the newest is read "
             f"({self.tasks[name].details.name}){_other_judges(self.tasks[name], older)}"
             for name, older in self.superseded.items()
-        )
+        ]
+        return (*(mixed if self.differing else ()), *aside)
 
     @property
     def records(self) -> tuple[RunRecord, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.hosts.lighteval.details import read_rows
-from egobench_tasks.hosts.lighteval.saved import SavedRun, saved_runs
+from egobench_tasks.hosts.lighteval.saved import saved_runs
 from egobench_tasks.hosts.lighteval.saved_task import SavedTask
 from egobench_tasks.report.read.responses import SCORE_NAMES, Repeat, Response, Run, Settings, Shown, TaskRun, run_of
 from egobench_tasks.scoring.answers import NORMAL_STOP
@@ -38,18 +38,12 @@ def find_lighteval_runs(folder: Path) -> list[Run]:
             saved.name,
             folder,
             [_task_run(task) for task in saved.tasks.values()],
-            notes=(*saved.notes, *_mixed_note(saved)),
+            notes=saved.notes,
             mixed=bool(saved.differing),
             records=saved.records,
         )
         for saved in saved_runs(folder, _CHOICE_TASK)
     ]
-
-
-def _mixed_note(saved: SavedRun) -> tuple[str, ...]:
-    if not saved.differing:
-        return ()
-    return (f"{saved.folder}: holds several runs of {saved.model}, read apart; one of them has {saved.mark}",)
 
 
 def has_results_only(folder: Path) -> bool:
