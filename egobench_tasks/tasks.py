@@ -1,6 +1,7 @@
 """The module for lighteval's ``--custom-tasks egobench_tasks.tasks``.
 
-``egogears`` runs ``egogears:single`` and ``egogears:multi``. ``egotempo`` runs the ten categories of
+``egogears`` runs ``egogears:single`` and ``egogears:multi``, ``egogears_PROBE`` the same questions with one
+thing changed (`probes`). ``egotempo`` runs the ten categories of
 EgoTempo at one frame a second, ``egotempo_SETTING`` at another input setting (`open_settings`). With
 ``EGOBENCH_CHOICES`` naming a file of wrong answers, ``egotempo_choice`` is EgoTempo's closed form, and
 ``egotempo_choice_text`` and ``egotempo_choice_center`` the same with the words alone and with one frame.
@@ -13,6 +14,7 @@ from lighteval.tasks.lighteval_task import LightevalTaskConfig
 
 from egobench_tasks.asking.open import load_open_choices
 from egobench_tasks.asking.open_settings import DEFAULT_SETTING, TEXT_ONLY, open_settings
+from egobench_tasks.asking.probes import PROBES, probe_configs
 from egobench_tasks.asking.prompts import (
     CHOICE_TEMPLATES,
     OPEN_CHOICE_TEMPLATES,
@@ -32,7 +34,9 @@ _CLOSED_SETTINGS = (DEFAULT_SETTING, TEXT_ONLY, "center")
 
 def _egogears() -> list[LightevalTaskConfig]:
     templates = load_choice_templates(Path(os.environ.get(PROMPTS_VARIABLE, CHOICE_TEMPLATES)))
-    return [egogears_task(config, templates) for config in EGOGEARS.rows]
+    return [egogears_task(config, templates) for config in EGOGEARS.rows] + [
+        egogears_task(config, templates, probe) for probe in PROBES.values() for config in probe_configs(probe)
+    ]
 
 
 def _egotempo() -> list[LightevalTaskConfig]:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import string
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,12 +36,27 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class ClipFrames:
-    """All frames of the question's clip at ``clip_index``, in the order they are shown."""
+    """All frames of the question's clip at ``clip_index``, in the order they are shown.
+
+    ``order``: places in time of the first frame shown, the second …; None as they were filmed. Places
+    beyond what the clip gives are passed over.
+    """
 
     clip_index: int
+    order: tuple[int, ...] | None = None
 
 
 Segment = Text | ClipFrames
+
+
+@dataclass(frozen=True, slots=True)
+class ClipView:
+    """A clip as a message shows it: which of the question's it is, its key, the label over it, and the order of its
+    frames as in `ClipFrames`."""
+
+    index: int
+    label: str | None
+    order: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +99,24 @@ def load_choice_templates(path: Path = CHOICE_TEMPLATES) -> ChoiceTemplates:
 
 
 def choice_segments(
-    question: ChoiceQuestion, shown_to_original: Mapping[str, str], templates: ChoiceTemplates
+    question: ChoiceQuestion,
+    shown_to_original: Mapping[str, str],
+    templates: ChoiceTemplates,
+    clips: Sequence[ClipView] | None = None,
 ) -> list[Segment]:
     """Return the message of one question: the instruction, then each clip's label and frames.
 
     The label stands on a line of its own; a clip without one (EgoGears' single questions) has
-    none. ``shown_to_original`` is `options.shuffle_options`' result.
+    none. ``shown_to_original`` is `options.shuffle_options`' result. ``clips`` are those shown, in the
+    order shown; None for the question's own. Whatever is shown, the instruction is the question's own.
     """
+    if clips is None:
+        clips = [ClipView(index, clip.label) for index, clip in enumerate(question.clips)]
     segments: list[Segment] = [Text(_instruction(question, shown_to_original, templates))]
-    for index, clip in enumerate(question.clips):
+    for clip in clips:
         if clip.label is not None:
             segments.append(Text(f"\n{clip.label}\n"))
-        segments.append(ClipFrames(index))
+        segments.append(ClipFrames(clip.index, clip.order))
     return segments
 
 

@@ -60,11 +60,13 @@ def _hook_dataset_loading() -> None:
             prompt.prepare()
             location = pin(locate(prompt.benchmark))
             rows = prompt.select(load_rows(location, task.config.hf_subset))
-            chosen = _shard(task, rows)
+            asked = prompt.asked(rows)
+            chosen = _shard(task, asked)
         prompt.set_dataset(fingerprint(rows))
         task.config.hf_repo, task.config.hf_revision = location.path, location.revision
         _warn_unless_published(task, len(rows))
-        _warn_of_missing_clips(task, rows)
+        _say_what_remains(task, len(asked), len(rows))
+        _warn_of_missing_clips(task, asked)
         return DatasetDict({SPLIT: chosen})
 
     LightevalTask.download_dataset_worker = staticmethod(load)
@@ -89,6 +91,11 @@ def _warn_unless_published(task: LightevalTask, n_rows: int) -> None:
             f"{task.name}: {n_rows} questions, the published split has {published}: "
             "these scores do not compare with published ones"
         )
+
+
+def _say_what_remains(task: LightevalTask, n_asked: int, n_rows: int) -> None:
+    if n_asked != n_rows:
+        logger.warning(f"{task.name}: asks {n_asked} of {n_rows} questions; the probe does not apply to the others")
 
 
 def _warn_of_missing_clips(task: LightevalTask, rows: Dataset) -> None:

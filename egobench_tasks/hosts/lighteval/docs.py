@@ -17,10 +17,12 @@ from egobench_tasks.asking.open import (
     show_open,
     show_open_choice,
 )
+from egobench_tasks.asking.probes import Probe, probe_task, rows_asked
 from egobench_tasks.asking.prompts import ChoiceTemplates, OpenTemplates
+from egobench_tasks.asking.view import NoFrames, SharedFrames
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
 from egobench_tasks.data import SPLIT
-from egobench_tasks.frames.spec import FrameSpec, Sampling
+from egobench_tasks.frames.spec import FrameSpec
 from egobench_tasks.hosts.lighteval.judge import check_judge, judge_metrics
 from egobench_tasks.hosts.lighteval.metrics import CHOICE_METRICS, OPEN_METRICS
 
@@ -58,6 +60,10 @@ class RowPrompt(ABC):
         """Return the rows of this task."""
         return rows
 
+    def asked(self, rows: "Dataset") -> "Dataset":
+        """Return those of the task's rows that are asked at all; which they are is no part of the dataset's name."""
+        return rows
+
     def prepare(self) -> None:  # noqa: B027  # most tasks have nothing to prepare
         """Find what is wrong with the task's settings before a model is loaded. Raises ``InputError``."""
 
@@ -67,27 +73,49 @@ class RowPrompt(ABC):
 
 
 class ChoicePrompt(RowPrompt):
-    """EgoGears: the options shuffled, ``n_frames`` shared over the clips, ``min_frames`` a clip at least."""
+    """EgoGears: the options shuffled, ``n_frames`` shared over the clips, ``min_frames`` a clip at least.
+
+    ``probe`` changes one thing of every question, and asks those that it applies to.
+    """
 
     def __init__(
-        self, benchmark: Benchmark, n_published: int, templates: ChoiceTemplates, n_frames: int, min_frames: int
+        self,
+        benchmark: Benchmark,
+        n_published: int,
+        templates: ChoiceTemplates,
+        n_frames: int,
+        min_frames: int,
+        probe: Probe | None = None,
     ) -> None:
         self.benchmark = benchmark
         self.n_published = n_published
         self.templates = templates
         self.n_frames = n_frames
         self.min_frames = min_frames
+        self.probe = probe
         self.set_dataset(fingerprint="not loaded")
 
     @property
     def inputs(self) -> str:
         """See `RowPrompt.inputs`."""
-        spec = FrameSpec(sampling=Sampling.BUDGET, count=self.n_frames)
-        return f"prompt {self.templates.fingerprint}, frames {spec.key()} at least {self.min_frames} a clip"
+        named = f"probe {self.probe.name}, " if self.probe else ""
+        frames = (self.probe and self.probe.frames) or SharedFrames(self.n_frames, self.min_frames)
+        return f"{named}prompt {self.templates.fingerprint}, frames {frames}"
+
+    @property
+    def needs_clips(self) -> bool:
+        """See `RowPrompt.needs_clips`."""
+        return self.probe is None or not isinstance(self.probe.frames, NoFrames)
+
+    def asked(self, rows: "Dataset") -> "Dataset":
+        """See `RowPrompt.asked`. Raises ``InputError`` where the probe applies to none of the rows."""
+        if self.probe is None:
+            return rows
+        return rows_asked(rows, self.probe)
 
     def __call__(self, row: Mapping[str, Any], task_name: str) -> Doc:
         """See `RowPrompt.__call__`."""
-        return _choice_doc(show_choice(row, self.templates, self.n_frames, self.min_frames))
+        return _choice_doc(show_choice(row, self.templates, self.n_frames, self.min_frames, self.probe))
 
 
 class CategoryPrompt(RowPrompt):
@@ -162,12 +190,12 @@ class OpenChoicePrompt(CategoryPrompt):
         return _choice_doc(show_open_choice(row, self.templates, self.spec, self.choices))
 
 
-def egogears_task(config: str, templates: ChoiceTemplates) -> LightevalTaskConfig:
-    """Return the task ``egogears:single`` or ``egogears:multi``."""
-    prompt = ChoicePrompt(
-        EGOGEARS, EGOGEARS.rows[config], templates, EGOGEARS.frames_per_question, EGOGEARS.min_frames_per_clip
-    )
-    return _task(f"{EGOGEARS.name}:{config}", config, prompt, [CHOICE_METRICS], EGOGEARS.max_new_tokens)
+def egogears_task(config: str, templates: ChoiceTemplates, probe: Probe | None = None) -> LightevalTaskConfig:
+    """Return the task ``egogears:single`` or ``egogears:multi``, or a probe's ``egogears_PROBE:single``."""
+    n_frames, min_frames = EGOGEARS.frames_per_question, EGOGEARS.min_frames_per_clip
+    prompt = ChoicePrompt(EGOGEARS, EGOGEARS.rows[config], templates, n_frames, min_frames, probe)
+    name = probe_task(probe.name) if probe else EGOGEARS.name
+    return _task(f"{name}:{config}", config, prompt, [CHOICE_METRICS], EGOGEARS.max_new_tokens)
 
 
 def open_task(name: str, category: str, spec: FrameSpec | None, templates: OpenTemplates) -> LightevalTaskConfig:

@@ -4,13 +4,14 @@ One scoring path: what a run saved beside its texts is checked against this, nev
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 
 import pandas as pd
 
-from egobench_tasks.asking.options import shuffle_options
+from egobench_tasks.asking.probes import find_probe
 from egobench_tasks.asking.questions import ChoiceQuestion
+from egobench_tasks.asking.view import CentralFrame, ChoiceView, NoFrames, plain_view
 from egobench_tasks.errors import InputError
 from egobench_tasks.report.read.choice_questions import Split
 from egobench_tasks.report.read.responses import Response, Shown, TaskRun
@@ -30,6 +31,7 @@ class Outcome:
 
     ``predicted`` holds original letters; ``shown_*`` hold letters as the model saw them. Empty
     where there is no answer. ``agrees`` is False where the scores the run saved differ from these.
+    ``implied``: the original letters that are right under a probe which moves the answer, where that can be said.
     """
 
     question_id: str
@@ -40,24 +42,27 @@ class Outcome:
     shown_gold: str
     shown_predicted: str
     agrees: bool
+    implied: str = ""
 
 
 def score_task(task: TaskRun, split: Split) -> list[Outcome]:
     """Return an outcome for every question of the split, in its order; what the run lacks is wrong (PROTOCOL 1.3).
 
+    Of a probe's task: for every question that the probe applies to, scored against the gold of the dataset.
     Raises ``InputError`` naming the run's file for a question answered twice, a question the
     dataset does not have, and one whose answer, options or wording differ.
     """
+    asked = asked_views(task, split)
     found: dict[str, Outcome] = {}
     repeated, strange = [], []
     for response in task.responses():
-        question = split.questions.get(response.question_id)
-        if question is None or not _same_question(question, response.shown):
+        view = asked.get(response.question_id)
+        if view is None or not _same_question(view.question, response.shown):
             strange.append(response.question_id)
         elif response.question_id in found:
             repeated.append(response.question_id)
         else:
-            found[response.question_id] = _outcome(question, response)
+            found[response.question_id] = _outcome(view, response)
     if strange:
         raise InputError(_other_dataset(task, split, strange))
     if repeated:
@@ -67,7 +72,48 @@ def score_task(task: TaskRun, split: Split) -> list[Outcome]:
         )
     if not found:
         raise InputError(f"{task.source}: holds no questions; run it again")
-    return [found.get(question_id) or _missing(question) for question_id, question in split.questions.items()]
+    return [found.get(question_id) or _missing(view) for question_id, view in asked.items()]
+
+
+def asked_views(task: TaskRun, split: Split) -> dict[str, ChoiceView]:
+    """Return by id what a task shows of the split's questions: all of them, or those its probe applies to.
+
+    Raises ``InputError`` for a probe that this version does not know.
+    """
+    if not task.probe:
+        return {question_id: plain_view(question, NoFrames()) for question_id, question in split.questions.items()}
+    try:
+        probe = find_probe(task.probe)
+    except InputError as error:
+        raise InputError(f"{task.source}: {error}") from None
+    views = ((question_id, probe.view(question, CentralFrame())) for question_id, question in split.questions.items())
+    return {question_id: view for question_id, view in views if view is not None}
+
+
+def score_repeats(task: TaskRun, split: Split) -> list[list[Outcome]]:
+    """Score a task that was asked several times: a list as of `score_task` for each repeat, the first one first.
+
+    One list where it was asked once. A question that lacks a repeat counts as missing in it. Raises as `score_task`.
+    """
+    responses = list(task.responses())
+    n_repeats = max((len(response.repeats) for response in responses), default=0) or 1
+    if n_repeats == 1:
+        return [score_task(replace(task, responses=lambda: responses), split)]
+    return [_score_repeat(task, split, responses, number) for number in range(n_repeats)]
+
+
+def _score_repeat(task: TaskRun, split: Split, responses: Sequence[Response], number: int) -> list[Outcome]:
+    kept = [
+        replace(
+            response,
+            text=response.repeats[number].text,
+            finish_reason=response.repeats[number].finish_reason,
+            saved_scores=response.saved_scores if number == 0 else {},
+        )
+        for response in responses
+        if number < len(response.repeats)
+    ]
+    return score_task(replace(task, responses=lambda: kept), split)
 
 
 def outcomes_frame(label: str, config: str, outcomes: Sequence[Outcome]) -> pd.DataFrame:
@@ -82,8 +128,9 @@ def outcomes_frame(label: str, config: str, outcomes: Sequence[Outcome]) -> pd.D
     return frame
 
 
-def _outcome(question: ChoiceQuestion, response: Response) -> Outcome:
-    shown_to_original = _shown_to_original(question, response.shown)
+def _outcome(view: ChoiceView, response: Response) -> Outcome:
+    question = view.question
+    shown_to_original = _shown_to_original(view, response.shown)
     parsed = parse_answer(response.text, shown_to_original, response.finish_reason)
     predicted = None if parsed.letters is None else to_original(parsed.letters, shown_to_original)
     score = score_choice(predicted, question.answer)
@@ -96,11 +143,12 @@ def _outcome(question: ChoiceQuestion, response: Response) -> Outcome:
         shown_gold=_shown_gold(question, shown_to_original),
         shown_predicted="".join(sorted(parsed.letters or ())),
         agrees=_agrees(question, score, response),
+        implied="".join(sorted(view.implied or ())),
     )
 
 
-def _missing(question: ChoiceQuestion) -> Outcome:
-    shown_to_original = shuffle_options(question.question_id, question.letters)
+def _missing(view: ChoiceView) -> Outcome:
+    question, shown_to_original = view.question, view.shown_to_original
     return Outcome(
         question_id=question.question_id,
         state=MISSING,
@@ -110,17 +158,18 @@ def _missing(question: ChoiceQuestion) -> Outcome:
         shown_gold=_shown_gold(question, shown_to_original),
         shown_predicted="",
         agrees=True,
+        implied="".join(sorted(view.implied or ())),
     )
 
 
-def _shown_to_original(question: ChoiceQuestion, shown: Shown | None) -> dict[str, str]:
-    """What the run recorded, else what every host shows: the shuffle by question id."""
+def _shown_to_original(view: ChoiceView, shown: Shown | None) -> Mapping[str, str]:
+    """What the run recorded, else what every host shows: the shuffle by question id, or a probe's order."""
     if shown is None:
-        return shuffle_options(question.question_id, question.letters)
+        return view.shown_to_original
     return dict(zip(shown.letters, shown.originals, strict=True))
 
 
-def _shown_gold(question: ChoiceQuestion, shown_to_original: dict[str, str]) -> str:
+def _shown_gold(question: ChoiceQuestion, shown_to_original: Mapping[str, str]) -> str:
     return "".join(letter for letter, original in shown_to_original.items() if original in question.answer)
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from egobench_tasks.benchmarks import EGOGEARS, Benchmark
 from egobench_tasks.data import DatasetLocation, locate
+from egobench_tasks.errors import InputError
 from egobench_tasks.report.read.choice_outcomes import Outcome, outcomes_frame, score_task
 from egobench_tasks.report.read.choice_questions import Split, load_split
 from egobench_tasks.report.read.responses import Run, Settings, TaskRun
@@ -16,6 +17,7 @@ from egobench_tasks.report.read.states import UNFINISHED
 FindDataset = Callable[[Benchmark], DatasetLocation]
 
 PARTIAL = "(partial)"
+_RUN_THE_BENCHMARK = f"run {EGOGEARS.name} into the same folder, too: what a probe shows is the difference from it"
 _NOT_RECORDED = "not recorded"
 _SETTING_TITLES = {"prompt": "prompt template", "frames": "frames", "dataset": "dataset revision"}
 
@@ -76,8 +78,13 @@ def score_choice_runs(runs: Sequence[Run], find_dataset: FindDataset = locate) -
 def score_runs(runs: Sequence[Run], load: Callable[[str], Split]) -> Results:
     """Score every run against the dataset; ``load`` gives a config's split and is called once for each.
 
-    Raises ``InputError`` as `choice_outcomes.score_task` does.
+    Runs of probes alone have no score: they are left out, and a notice says so. Raises ``InputError`` as
+    `choice_outcomes.score_task` does, and where no run has a score.
     """
+    unscored = [run for run in runs if not run.tasks]
+    runs = [run for run in runs if run.tasks]
+    if not runs:
+        raise InputError(f"{unscored[0].folder}: holds probes alone; {_RUN_THE_BENCHMARK}")
     configs = sorted({task.config for run in runs for task in run.tasks}, reverse=True)  # single, then multi
     splits = {config: load(config) for config in configs}
     tasks: list[TaskSummary] = []
@@ -103,6 +110,7 @@ def score_runs(runs: Sequence[Run], load: Callable[[str], Split]) -> Results:
             *(notice for notices in differing for notice in notices),
             *(notice for task in tasks for notice in _task_notices(task, splits[task.config])),
             *(note for run in runs for note in run.notes),
+            *(f"{run.name} ({run.folder}): left out, it holds probes alone; {_RUN_THE_BENCHMARK}" for run in unscored),
         ),
         differing=_caveat(differing),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
-from egobench_tasks.report.read.responses import Response, Run, Settings, Shown, TaskRun
+from egobench_tasks.report.read.responses import Response, Run, Settings, Shown, TaskRun, run_of
 from egobench_tasks.runs.journal import CLIP_UNREADABLE, REQUEST_FAILED
 from egobench_tasks.scoring.answers import LENGTH_STOP
 
@@ -27,14 +27,15 @@ def find_inspect_runs(path: Path) -> list[Run]:
     Raises ``InputError`` for a log that cannot be read.
     """
     logs = sorted(path.glob("*.eval")) if path.is_dir() else [path]
-    by_model: dict[str, dict[str, TaskRun]] = {}
+    by_model: dict[str, dict[tuple[str, str], TaskRun]] = {}
     for log in logs:
         header = _read_header(log)
         match = _CHOICE_TASK.fullmatch(header.eval.task)
         if match:
-            task = TaskRun(match["config"], log, _settings(header), partial(_responses, log))
-            by_model.setdefault(header.eval.model, {})[match["config"]] = task
-    return [Run(model.rsplit("/", 1)[-1], path, tuple(tasks.values())) for model, tasks in sorted(by_model.items())]
+            probe = str((header.eval.metadata or {}).get("probe", ""))
+            task = TaskRun(match["config"], log, _settings(header), partial(_responses, log), probe)
+            by_model.setdefault(header.eval.model, {})[probe, match["config"]] = task
+    return [run_of(model.rsplit("/", 1)[-1], path, tasks.values()) for model, tasks in sorted(by_model.items())]
 
 
 def _read_header(path: Path) -> "EvalLog":

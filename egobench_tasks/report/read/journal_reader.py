@@ -7,10 +7,10 @@ from pathlib import Path
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
-from egobench_tasks.report.read.responses import Response, Run, Settings, TaskRun
+from egobench_tasks.report.read.responses import Response, Run, Settings, TaskRun, run_of
 from egobench_tasks.runs.journal import Answer, Journal
 
-_CHOICE_TASK = re.compile(rf"{EGOGEARS.name}:(?P<config>\w+)(?:\|\d+)?")
+_CHOICE_TASK = re.compile(rf"{EGOGEARS.name}(?:_(?P<probe>\w+))?:(?P<config>\w+)(?:\|\d+)?")
 
 
 def find_journal_run(folder: Path) -> Run | None:
@@ -19,19 +19,19 @@ def find_journal_run(folder: Path) -> Run | None:
     A journal does not say what was shown nor with which settings: the options' order follows from
     the question id, the gold comes from the dataset.
     """
-    by_config: dict[str, list[Answer]] = {}
+    by_task: dict[tuple[str, str], list[Answer]] = {}
     for answer in Journal(folder).answers().values():
         match = _CHOICE_TASK.fullmatch(answer.task)
         if match:
-            by_config.setdefault(match["config"], []).append(answer)
-    if not by_config:
+            by_task.setdefault((match["probe"] or "", match["config"]), []).append(answer)
+    if not by_task:
         return None
-    tasks = tuple(
-        TaskRun(config, folder, Settings(), partial(_responses, folder, answers))
-        for config, answers in sorted(by_config.items())
-    )
+    tasks = [
+        TaskRun(config, folder, Settings(), partial(_responses, folder, answers), probe)
+        for (probe, config), answers in sorted(by_task.items())
+    ]
     note = f"{folder}: read from the journal of an unfinished run; it does not say which prompt, frames and dataset"
-    return Run(name=folder.name, folder=folder, tasks=tasks, notes=(note,))
+    return run_of(folder.name, folder, tasks, [note])
 
 
 def _responses(folder: Path, answers: Iterable[Answer]) -> Iterable[Response]:

@@ -11,12 +11,14 @@ from typing import Any
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.details import latest_details, read_rows
-from egobench_tasks.report.read.responses import SCORE_NAMES, Response, Run, Settings, Shown, TaskRun
+from egobench_tasks.report.read.responses import SCORE_NAMES, Repeat, Response, Run, Settings, Shown, TaskRun, run_of
 from egobench_tasks.scoring.answers import NORMAL_STOP
 
-_CHOICE_TASK = re.compile(rf"{EGOGEARS.name}:(?P<config>\w+)\|\d+")
+_CHOICE_TASK = re.compile(rf"{EGOGEARS.name}(?:_(?P<probe>\w+))?:(?P<config>\w+)\|\d+")
 # The printed name of hosts.lighteval.docs.ChoicePrompt.
-_PROMPT_NAME = re.compile(r"\w+\(prompt (?P<prompt>\S+), frames (?P<frames>.+), dataset (?P<dataset>[^,]+)\)")
+_PROMPT_NAME = re.compile(
+    r"\w+\((?:probe \w+, )?prompt (?P<prompt>\S+), frames (?P<frames>.+), dataset (?P<dataset>[^,]+)\)"
+)
 
 _REQUIRED = (
     *(f"doc.specific.{name}" for name in ("question_id", "shown_letters", "original_letters", "answer")),
@@ -25,7 +27,7 @@ _REQUIRED = (
     "model_response.text",
     *(f"metric.{name}" for name in SCORE_NAMES),
 )
-_OPTIONAL = ("model_response.finish_reason",)
+_OPTIONAL = ("model_response.finish_reason", "model_response.finish_reasons")
 
 
 def find_lighteval_runs(folder: Path) -> list[Run]:
@@ -53,19 +55,14 @@ def _run(folder: Path, model: str, tasks: Mapping[str, list[Path]], name: str) -
         for task, paths in tasks.items()
         if len(paths) > 1
     ]
-    return Run(
-        name=name,
-        folder=folder,
-        tasks=tuple(_task_run(folder, model, task, paths[-1]) for task, paths in tasks.items()),
-        notes=tuple(notes),
-    )
+    return run_of(name, folder, [_task_run(folder, model, task, paths[-1]) for task, paths in tasks.items()], notes)
 
 
 def _task_run(folder: Path, model: str, task: str, path: Path) -> TaskRun:
     results = folder / "results" / model / f"results_{path.parent.name}.json"
     match = _CHOICE_TASK.fullmatch(task)
     assert match is not None  # find_lighteval_runs took no other
-    return TaskRun(match["config"], path, _settings(results, task), partial(read_details, path))
+    return TaskRun(match["config"], path, _settings(results, task), partial(read_details, path), match["probe"] or "")
 
 
 def _settings(results: Path, task: str) -> Settings:
@@ -103,4 +100,13 @@ def _response(row: Mapping[str, Any]) -> Response:
             query=row["doc"]["query"],
         ),
         saved_scores={name: metric[name] for name in SCORE_NAMES if metric[name] is not None},
+        repeats=_repeats(response),
     )
+
+
+def _repeats(response: Mapping[str, Any]) -> tuple[Repeat, ...]:
+    """All generations of a question that was asked several times (`generation.Generation.finish_reasons`)."""
+    reasons = response.get("finish_reasons") or ()
+    if len(reasons) < 2:
+        return ()
+    return tuple(Repeat(text or "", reason) for text, reason in zip(response["text"], reasons, strict=True))

@@ -23,15 +23,25 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeat:
+    """One of several generations for the same question."""
+
+    text: str
+    finish_reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Response:
     """One question's generation. ``shown`` is None where a run keeps none (a journal);
-    ``saved_scores`` holds those of `SCORE_NAMES` that the run computed itself."""
+    ``saved_scores`` holds those of `SCORE_NAMES` that the run computed itself. ``repeats``: all generations where
+    the question was asked several times, this one first; else empty."""
 
     question_id: str
     text: str
     finish_reason: str
     shown: Shown | None = None
     saved_scores: Mapping[str, float] = field(default_factory=dict)
+    repeats: tuple[Repeat, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +55,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class TaskRun:
-    """One config of EgoGears as one run answered it.
+    """One config of EgoGears as one run answered it, by one probe of `asking.probes` where ``probe`` names one.
 
     ``responses`` reads the source anew each time: the texts of a reasoning model are too many to
     keep for all runs at once. It raises ``InputError`` for a source that cannot be read.
@@ -55,13 +65,31 @@ class TaskRun:
     source: Path
     settings: Settings
     responses: Callable[[], Iterable[Response]]
+    probe: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One model in one configuration. ``notes`` are remarks of the reader's, for the report's head."""
+    """One model in one configuration. ``notes`` are remarks of the reader's, for the report's head.
+
+    ``tasks`` are the benchmark itself; ``probes`` are the same questions with one thing changed, which no
+    score, rank or published figure compares with.
+    """
 
     name: str
     folder: Path
     tasks: tuple[TaskRun, ...]
     notes: tuple[str, ...] = ()
+    probes: tuple[TaskRun, ...] = ()
+
+
+def run_of(name: str, folder: Path, tasks: Iterable[TaskRun], notes: Iterable[str] = ()) -> Run:
+    """Return a run of all that a model answered, the probes' tasks apart from the benchmark's."""
+    found = list(tasks)
+    return Run(
+        name,
+        folder,
+        tuple(task for task in found if not task.probe),
+        tuple(notes),
+        tuple(task for task in found if task.probe),
+    )
