@@ -61,7 +61,7 @@ HEAVY = {
     "matplotlib": {"egobench_tasks.report.show"},
     "openai": {"egobench_tasks.hosts.endpoint", "egobench_tasks.judge"},
     "pandas": {"egobench_tasks.report.read", "egobench_tasks.report.analyse", "egobench_tasks.report.show"},
-    "scipy": {"egobench_tasks.report.analyse"},
+    "scipy": {"egobench_tasks.report.read", "egobench_tasks.report.analyse"},
     "torch": {"egobench_tasks.hosts.lighteval", "dataset_scripts.sample"},
     "transformers": {"egobench_tasks.hosts.lighteval", "dataset_scripts.sample"},
 }

@@ -10,16 +10,28 @@ from egobench_tasks.scoring.answers import NORMAL_STOP
 
 @dataclass
 class Generation(ModelResponse):
-    """A response that also says why it ended, in the OpenAI API's words ("stop", "length", …) or ours."""
+    """A response that also says why it ended, in the OpenAI API's words ("stop", "length", …) or ours.
+
+    What it took, counts and seconds, is as `journal.Answer` has it.
+    """
 
     finish_reason: str = NORMAL_STOP
+    n_prompt_tokens: int | None = None
+    n_new_tokens: int | None = None
+    latency_s: float | None = None
 
 
 def generation(answer: Answer) -> Generation:
     """The response of one journalled answer."""
     # Token lists stay out: 64 frames are ten thousand placeholder tokens a question in the details.
     return Generation(
-        input=answer.prompt, text=[answer.text], reasonings=[answer.reasoning], finish_reason=answer.finish_reason
+        input=answer.prompt,
+        text=[answer.text],
+        reasonings=[answer.reasoning],
+        finish_reason=answer.finish_reason,
+        n_prompt_tokens=answer.n_prompt_tokens,
+        n_new_tokens=answer.n_new_tokens,
+        latency_s=answer.latency_s,
     )
 
 

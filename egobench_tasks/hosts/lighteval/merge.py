@@ -170,6 +170,9 @@ def _read_details(path: Path) -> list[tuple[str, Generation]]:
                     text=response["text"],
                     reasonings=response["reasonings"],
                     finish_reason=response.get("finish_reason", NORMAL_STOP),
+                    n_prompt_tokens=response.get("n_prompt_tokens"),
+                    n_new_tokens=response.get("n_new_tokens"),
+                    latency_s=response.get("latency_s"),
                 ),
             )
         )

@@ -106,11 +106,17 @@ def paired_difference(first: Floats, second: Floats, clusters: Clusters) -> Esti
 
 
 def mean(values: Floats, clusters: Clusters, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the mean of any values, one a question: ``value ± t · error``. For shares there is `share`."""
+    """Return the mean of any values, one a question: ``value ± t · error``. For shares there is `share`.
+
+    Where all values are equal the p-value is that of the clusters' signs, all that is left to count.
+    """
     error = clustered_error(values, clusters)
     value = float(values.mean()) if len(values) else math.nan
     margin = error.quantile(confidence) * error.standard_error
-    p_value = error.p_value(value / error.standard_error) if error.standard_error > 0 else math.nan
+    if error.standard_error > 1e-12:
+        p_value = error.p_value(value / error.standard_error)
+    else:
+        p_value = 2.0 ** (1 - error.clusters) if value else 1.0
     return Estimate(value, value - margin, value + margin, error, p_value)
 
 

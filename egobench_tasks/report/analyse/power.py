@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize, special, stats
 
+from egobench_tasks.report.analyse.estimates import Error
 from egobench_tasks.report.analyse.statistics import Floats
 
 LEVEL, POWER = 0.05, 0.80
@@ -78,6 +79,22 @@ def _scales(df: float) -> Floats:
     scipy's own noncentral t is NaN for some shifts.
     """
     return np.sqrt(stats.chi2.ppf((np.arange(_N_SCALES) + 0.5) / _N_SCALES, df) / df)
+
+
+def seen_design(error: Error, discordance: float) -> Design | None:
+    """Return the design of a comparison that was made, from its error; None where that cannot be told.
+
+    ``discordance`` is the share of questions on which the two differed; where none did, what one question would be.
+    """
+    if not error.df > 0:
+        return None
+    n = error.effective_questions
+    return Design(
+        questions=error.questions,
+        df=error.df,
+        discordance=min(1.0, max(discordance, 1 / n)),
+        design_effect=error.questions / n,
+    )
 
 
 def smallest_difference(design: Design) -> float:

@@ -14,13 +14,14 @@ from egobench_tasks.asking.questions import ChoiceQuestion
 from egobench_tasks.asking.view import CentralFrame, ChoiceView, NoFrames, plain_view
 from egobench_tasks.errors import InputError
 from egobench_tasks.report.read.choice_questions import Split
-from egobench_tasks.report.read.responses import Response, Shown, TaskRun
+from egobench_tasks.report.read.responses import NO_COST, Cost, Response, Shown, TaskRun
 from egobench_tasks.report.read.states import state_of
 from egobench_tasks.runs.journal import MISSING
 from egobench_tasks.scoring.answers import parse_answer
 from egobench_tasks.scoring.choice import to_original
 from egobench_tasks.scoring.scores import NO_ANSWER, ChoiceScore, chance_exact, score_choice
 
+COSTS = tuple(field.name for field in fields(Cost))
 _COPIED = ("question_id", "state", "predicted", "shown_letters", "shown_gold", "shown_predicted")
 METRICS = tuple(field.name for field in fields(ChoiceScore))
 
@@ -43,6 +44,7 @@ class Outcome:
     shown_predicted: str
     agrees: bool
     implied: str = ""
+    cost: Cost = NO_COST
 
 
 def score_task(task: TaskRun, split: Split) -> list[Outcome]:
@@ -117,9 +119,11 @@ def _score_repeat(task: TaskRun, split: Split, responses: Sequence[Response], nu
 
 
 def outcomes_frame(label: str, config: str, outcomes: Sequence[Outcome]) -> pd.DataFrame:
-    """Return outcomes as a table with the columns run, config, the fields of `Outcome` and `METRICS`."""
+    """Return outcomes as a table: run, config, the fields of `Outcome`, `METRICS`, and those of `responses.Cost`."""
     rows = [
-        {name: getattr(outcome, name) for name in _COPIED} | {name: getattr(outcome.score, name) for name in METRICS}
+        {name: getattr(outcome, name) for name in _COPIED}
+        | {name: getattr(outcome.score, name) for name in METRICS}
+        | {name: getattr(outcome.cost, name) for name in COSTS}
         for outcome in outcomes
     ]
     frame = pd.DataFrame(rows)
@@ -144,6 +148,7 @@ def _outcome(view: ChoiceView, response: Response) -> Outcome:
         shown_predicted="".join(sorted(parsed.letters or ())),
         agrees=_agrees(question, score, response),
         implied="".join(sorted(view.implied or ())),
+        cost=response.cost,
     )
 
 

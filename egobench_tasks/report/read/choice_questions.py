@@ -9,19 +9,21 @@ import pandas as pd
 from egobench_tasks.asking.questions import ChoiceQuestion, choice_question
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import DatasetLocation, fingerprint, load_rows
+from egobench_tasks.report.read.clusters import with_clusters
 from egobench_tasks.scoring.scores import chance_exact
 
 ONE_RECORDING, INDEPENDENT_RECORDINGS = "one recording", "independent recordings"
 _DURATION_BINS_S = (20.0, 40.0, 60.0, 120.0, 300.0)
 # Columns of the dataset that not every config has; null where its makers do not know.
-_OPTIONAL_COLUMNS = ("category", "capability", "participant", "speed", "lighting", "route")
+_OPTIONAL_COLUMNS = ("category", "capability", "participant", "recording", "bundle", "speed", "lighting", "route")
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
     """One config of EgoGears.
 
-    ``attributes`` has a row a question, in the dataset's order, with the columns of `attributes_of`.
+    ``attributes`` has a row a question, in the dataset's order, with the columns of `attributes_of` and
+    `clusters.with_clusters`.
     """
 
     config: str
@@ -39,7 +41,8 @@ def load_split(location: DatasetLocation, config: str) -> Split:
         question = choice_question(row)
         questions[question.question_id] = question
         attributes.append(attributes_of(question, row, config))
-    return Split(config, str(location), fingerprint(rows), questions, pd.DataFrame(attributes))
+    clustered = with_clusters(pd.DataFrame(attributes), [question.clips for question in questions.values()])
+    return Split(config, str(location), fingerprint(rows), questions, clustered)
 
 
 def attributes_of(question: ChoiceQuestion, row: Mapping[str, Any], config: str) -> dict[str, Any]:

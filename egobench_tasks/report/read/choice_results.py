@@ -9,10 +9,10 @@ import pandas as pd
 from egobench_tasks.benchmarks import EGOGEARS, Benchmark
 from egobench_tasks.data import DatasetLocation, locate
 from egobench_tasks.errors import InputError
-from egobench_tasks.report.read.choice_outcomes import Outcome, outcomes_frame, score_task
+from egobench_tasks.report.read.choice_outcomes import Outcome, outcomes_frame, score_repeats, score_task
 from egobench_tasks.report.read.choice_questions import Split, load_split
 from egobench_tasks.report.read.responses import Run, Settings, TaskRun
-from egobench_tasks.report.read.states import UNFINISHED
+from egobench_tasks.report.read.sides import Side, n_unfinished
 
 FindDataset = Callable[[Benchmark], DatasetLocation]
 
@@ -43,7 +43,13 @@ class TaskSummary:
 class Results:
     """``outcomes`` has a row for every run, config and question: the columns of
     `choice_outcomes.outcomes_frame` and of `choice_questions.attributes_of`. ``labels`` are the runs' names as
-    shown, partial ones marked, in the order given."""
+    shown, partial ones marked, in the order given.
+
+    ``probed`` has a row for every run, config, probe and question that the probe was asked of: the same columns,
+    ``probe`` and ``implied`` (see `choice_outcomes.Outcome`); ``repeated`` for every repeat of a run that answered
+    each question several times, with ``repeat`` (0 is the answer in ``outcomes``). Probes and repeats that are not
+    whole are left out, and a notice says so. ``folders`` are where runs were found, by label.
+    """
 
     labels: tuple[str, ...]
     tasks: tuple[TaskSummary, ...]
@@ -51,6 +57,9 @@ class Results:
     outcomes: pd.DataFrame
     notices: tuple[str, ...]
     differing: str | None
+    probed: pd.DataFrame
+    repeated: pd.DataFrame
+    folders: Mapping[str, Path]
 
     @property
     def configs(self) -> tuple[str, ...]:
@@ -90,14 +99,21 @@ def score_runs(runs: Sequence[Run], load: Callable[[str], Split]) -> Results:
     tasks: list[TaskSummary] = []
     frames: list[pd.DataFrame] = []
     labels: list[str] = []
+    sides = [Side("probe"), Side("repeat")]
+    probed, repeated = sides
     for run in runs:
         in_order = sorted(run.tasks, key=lambda task: configs.index(task.config))
-        scored = [(task, score_task(task, splits[task.config])) for task in in_order]
-        partial = any(_n_unfinished(outcomes) for _, outcomes in scored)
+        scored = [(task, score_repeats(task, splits[task.config])) for task in in_order]
+        partial = any(n_unfinished(outcomes[0]) for _, outcomes in scored)
         labels.append(f"{run.name} {PARTIAL}" if partial else run.name)
-        for task, outcomes in scored:
+        for task, (outcomes, *others) in scored:
             tasks.append(_summary(labels[-1], task, outcomes))
             frames.append(outcomes_frame(labels[-1], task.config, outcomes))
+            if others:
+                repeated.add(labels[-1], task.config, list(enumerate([outcomes, *others])))
+        for task in run.probes:
+            if task.config in splits:
+                probed.add(labels[-1], task.config, [(task.probe, score_task(task, splits[task.config]))])
     attributes = pd.concat([split.attributes for split in splits.values()], ignore_index=True)
     outcomes = pd.concat(frames, ignore_index=True).merge(attributes, on=["config", "question_id"], validate="m:1")
     differing = tuple(_differing(config, tasks) for config in configs)
@@ -109,15 +125,15 @@ def score_runs(runs: Sequence[Run], load: Callable[[str], Split]) -> Results:
         notices=(
             *(notice for notices in differing for notice in notices),
             *(notice for task in tasks for notice in _task_notices(task, splits[task.config])),
+            *(notice for side in sides for notice in side.notices),
             *(note for run in runs for note in run.notes),
             *(f"{run.name} ({run.folder}): left out, it holds probes alone; {_RUN_THE_BENCHMARK}" for run in unscored),
         ),
         differing=_caveat(differing),
+        probed=probed.frame(attributes),
+        repeated=repeated.frame(attributes),
+        folders=dict(zip(labels, (run.folder for run in runs), strict=True)),
     )
-
-
-def _n_unfinished(outcomes: Sequence[Outcome]) -> int:
-    return sum(outcome.state in UNFINISHED for outcome in outcomes)
 
 
 def _summary(label: str, task: TaskRun, outcomes: Sequence[Outcome]) -> TaskSummary:
@@ -127,7 +143,7 @@ def _summary(label: str, task: TaskRun, outcomes: Sequence[Outcome]) -> TaskSumm
         source=task.source,
         settings=task.settings,
         questions=len(outcomes),
-        unfinished=_n_unfinished(outcomes),
+        unfinished=n_unfinished(outcomes),
         disagreeing=tuple(outcome.question_id for outcome in outcomes if not outcome.agrees),
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
-from egobench_tasks.report.read.responses import Response, Run, Settings, TaskRun, run_of
+from egobench_tasks.report.read.responses import Cost, Response, Run, Settings, TaskRun, run_of
 from egobench_tasks.runs.journal import Answer, Journal
 
 _CHOICE_TASK = re.compile(rf"{EGOGEARS.name}(?:_(?P<probe>\w+))?:(?P<config>\w+)(?:\|\d+)?")
@@ -45,7 +45,8 @@ def _responses(folder: Path, answers: Iterable[Answer]) -> Iterable[Response]:
                 f"{folder}: the journal answers question {question_id} under several settings and does not say which "
                 "is which; let the run finish, then report on its details"
             )
-        yield Response(question_id, last.text, last.finish_reason)
+        cost = Cost(last.n_prompt_tokens, last.n_new_tokens, last.latency_s)
+        yield Response(question_id, last.text, last.finish_reason, cost=cost)
 
 
 def _budget(answer: Answer) -> int:

@@ -11,7 +11,17 @@ from typing import Any
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.details import latest_details, read_rows
-from egobench_tasks.report.read.responses import SCORE_NAMES, Repeat, Response, Run, Settings, Shown, TaskRun, run_of
+from egobench_tasks.report.read.responses import (
+    SCORE_NAMES,
+    Cost,
+    Repeat,
+    Response,
+    Run,
+    Settings,
+    Shown,
+    TaskRun,
+    run_of,
+)
 from egobench_tasks.scoring.answers import NORMAL_STOP
 
 _CHOICE_TASK = re.compile(rf"{EGOGEARS.name}(?:_(?P<probe>\w+))?:(?P<config>\w+)\|\d+")
@@ -27,7 +37,12 @@ _REQUIRED = (
     "model_response.text",
     *(f"metric.{name}" for name in SCORE_NAMES),
 )
-_OPTIONAL = ("model_response.finish_reason", "model_response.finish_reasons")
+_COSTS = ("n_prompt_tokens", "n_new_tokens", "latency_s")
+_OPTIONAL = (
+    "model_response.finish_reason",
+    "model_response.finish_reasons",
+    *(f"model_response.{name}" for name in _COSTS),
+)
 
 
 def find_lighteval_runs(folder: Path) -> list[Run]:
@@ -101,6 +116,7 @@ def _response(row: Mapping[str, Any]) -> Response:
         ),
         saved_scores={name: metric[name] for name in SCORE_NAMES if metric[name] is not None},
         repeats=_repeats(response),
+        cost=Cost(*(response.get(name) for name in _COSTS)),
     )
 
 

@@ -23,6 +23,18 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What one generation took. None where the host does not count; ``seconds`` from asking to its end."""
+
+    n_prompt_tokens: int | None = None
+    n_new_tokens: int | None = None
+    seconds: float | None = None
+
+
+NO_COST = Cost()
+
+
+@dataclass(frozen=True, slots=True)
 class Repeat:
     """One of several generations for the same question."""
 
@@ -34,7 +46,7 @@ class Repeat:
 class Response:
     """One question's generation. ``shown`` is None where a run keeps none (a journal);
     ``saved_scores`` holds those of `SCORE_NAMES` that the run computed itself. ``repeats``: all generations where
-    the question was asked several times, this one first; else empty."""
+    the question was asked several times, this one first; else empty. ``cost``: what it took, as far as the run says."""
 
     question_id: str
     text: str
@@ -42,6 +54,7 @@ class Response:
     shown: Shown | None = None
     saved_scores: Mapping[str, float] = field(default_factory=dict)
     repeats: tuple[Repeat, ...] = ()
+    cost: Cost = NO_COST
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from egobench_tasks.report.analyse.single_multi import drop_summary_table, parti
 from egobench_tasks.report.analyse.tables import Table
 from egobench_tasks.report.read.choice_results import Results
 from egobench_tasks.report.show import plots
+from egobench_tasks.report.show.diagnosis import diagnosis_section
 from egobench_tasks.report.show.open_sections import egotempo_section
 from egobench_tasks.report.show.section import Section
 
@@ -43,6 +44,7 @@ def egogears_document(results: Results) -> Document:
     sections = [
         _completeness(results),
         _overall(results),
+        diagnosis_section(results),
         _where(results, scores),
         _positions(results),
         _single_multi(results),
