@@ -1,7 +1,7 @@
 """The module for lighteval's ``--custom-tasks egobench_tasks.tasks``.
 
 ``egogears`` runs ``egogears:single`` and ``egogears:multi``, ``egogears_PROBE`` the same questions with one
-thing changed (`probes`). ``egotempo`` runs the ten categories of
+thing changed, and ``probes`` a set of these (`asking.probes`). ``egotempo`` runs the ten categories of
 EgoTempo at one frame a second, ``egotempo_SETTING`` at another input setting (`open_settings`). With
 ``EGOBENCH_CHOICES`` naming a file of wrong answers, ``egotempo_choice`` is EgoTempo's closed form, and
 ``egotempo_choice_text`` and ``egotempo_choice_center`` the same with the words alone and with one frame.
@@ -32,7 +32,8 @@ CHOICES_VARIABLE = "EGOBENCH_CHOICES"
 _CLOSED_SETTINGS = (DEFAULT_SETTING, TEXT_ONLY, "center")
 
 
-def _egogears() -> list[LightevalTaskConfig]:
+def choice_tasks() -> list[LightevalTaskConfig]:
+    """Return EgoGears' tasks, the benchmark's own first, then each probe's."""
     templates = load_choice_templates(Path(os.environ.get(PROMPTS_VARIABLE, CHOICE_TEMPLATES)))
     return [egogears_task(config, templates) for config in EGOGEARS.rows] + [
         egogears_task(config, templates, probe) for probe in PROBES.values() for config in probe_configs(probe)
@@ -71,6 +72,6 @@ def _named(name: str, setting: str) -> str:
 
 
 with compat.usage_errors():
-    TASKS_TABLE = [*_egogears(), *_egotempo(), *_egotempo_choice()]
+    TASKS_TABLE = [*choice_tasks(), *_egotempo(), *_egotempo_choice()]
 
 compat.apply()

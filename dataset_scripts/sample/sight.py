@@ -73,7 +73,11 @@ def look_at(frame: Image.Image) -> Look:
 
 def walk_seen(frames: Sequence[Image.Image]) -> Walk:
     """Read the frames of one clip, in the order given, as a walk; no event where they show none."""
-    looks = [look_at(frame) for frame in frames]
+    return walk_of([look_at(frame) for frame in frames])
+
+
+def walk_of(looks: Sequence[Look]) -> Walk:
+    """See `walk_seen`: the same of frames that were looked at already."""
     horizons = [look.horizon for look in looks if look.horizon is not None]
     # Percentiles, since a far tree in a bend may hide the horizon for a moment.
     bob = float(np.ptp(np.percentile(horizons, (10, 90)))) if horizons else 0.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from egobench_tasks.asking.probes import Probe
-from egobench_tasks.asking.prompts import ChoiceTemplates, Segment, Text, choice_segments
+from egobench_tasks.asking.prompts import ChoiceTemplates, ClipView, Segment, Text, choice_segments
 from egobench_tasks.asking.questions import ChoiceQuestion, choice_question
 from egobench_tasks.asking.view import ChoiceView, SharedFrames, plain_view
 from egobench_tasks.errors import InputError
@@ -16,6 +16,7 @@ from egobench_tasks.frames.lazy import FrameList, FrameRequest
 class ShownQuestion:
     """What a model is shown of a question. ``frames`` are decoded by a host just before it asks.
 
+    ``clips``: those shown, in the order shown, by their index in ``frames``; None for all as they are.
     ``probed``: by which probe it was changed, and what that did to this question; None for the benchmark itself.
     """
 
@@ -23,6 +24,7 @@ class ShownQuestion:
     shown_to_original: Mapping[str, str]
     segments: tuple[Segment, ...]
     frames: FrameList
+    clips: tuple[ClipView, ...] | None = None
     probed: "Probed | None" = None
 
     def readable(self) -> str:
@@ -119,5 +121,6 @@ def _laid_out(view: ChoiceView, templates: ChoiceTemplates, probed: Probed | Non
         view.shown_to_original,
         tuple(choice_segments(view.question, view.shown_to_original, templates, view.clips)),
         FrameList(tuple(requests)),
+        view.clips,
         probed,
     )

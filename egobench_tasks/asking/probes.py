@@ -37,8 +37,8 @@ class Probe:
     ``changes``: what, in words that follow "shown with". ``expects``: what a sound model does then.
     ``frames``: the rule of frames; None for the benchmark's own. ``change``: from the view that the
     frames give to the one that is shown, None where the probe does not apply to the question.
-    ``seed``: the seed of what is drawn, by question id; None where nothing is. ``several_clips``: it needs
-    more than one clip, which no single question has.
+    ``seed``: the seed of what is drawn, by question id; None where nothing is. ``multi_only``: it needs labels
+    or several clips, and single questions have neither.
     """
 
     name: str
@@ -47,15 +47,13 @@ class Probe:
     frames: FrameRule | None = None
     change: Callable[[ChoiceView], ChoiceView | None] = lambda view: view
     seed: Callable[[str], str] | None = None
-    several_clips: bool = False
+    multi_only: bool = False
 
     def view(self, question: ChoiceQuestion, frames: FrameRule) -> ChoiceView | None:
         """Return what this probe shows of a question; None where it does not apply to it.
 
         ``frames`` is the benchmark's rule, for probes that leave the frames alone.
         """
-        if self.several_clips and len(question.clips) < 2:
-            return None
         return self.change(plain_view(question, self.frames or frames))
 
     def applies(self, question: ChoiceQuestion) -> bool:
@@ -69,8 +67,8 @@ def probe_task(name: str) -> str:
 
 
 def probe_configs(probe: Probe) -> list[str]:
-    """The configs that a probe can have questions in: single questions have one clip each."""
-    return [config for config in EGOGEARS.rows if config == "multi" or not probe.several_clips]
+    """The configs that a probe has questions in."""
+    return [config for config in EGOGEARS.rows if config == "multi" or not probe.multi_only]
 
 
 def rows_asked(rows: "Dataset", probe: Probe) -> "Dataset":
@@ -115,7 +113,9 @@ def _n_frames(view: ChoiceView, clip: ClipView) -> int:
     return view.specs[clip.index].count or 1
 
 
-def _reordered(view: ChoiceView) -> ChoiceView:
+def _reordered(view: ChoiceView) -> ChoiceView | None:
+    if len(view.clips) < 2:
+        return None
     clips = list(view.clips)
     random.Random(view.question.question_id).shuffle(clips)
     if tuple(clips) == view.clips:
@@ -176,7 +176,9 @@ def _implied(question: ChoiceQuestion, exchanged: Mapping[str, str]) -> frozense
     return frozenset(letter for letter, other in becomes.items() if other in question.answer)
 
 
-def _unlabelled(view: ChoiceView) -> ChoiceView:
+def _unlabelled(view: ChoiceView) -> ChoiceView | None:
+    if len(view.clips) < 2:
+        return None
     return replace(view, clips=tuple(replace(clip, label=None) for clip in view.clips), did="no headings")
 
 
@@ -260,7 +262,7 @@ _ALL = (
         expects="answers the same",
         change=_reordered,
         seed=_question_id,
-        several_clips=True,
+        multi_only=True,
     ),
     Probe(
         name="renamed",
@@ -268,20 +270,21 @@ _ALL = (
         expects="answers the same",
         change=_renamed,
         seed=_question_id,
+        multi_only=True,
     ),
     Probe(
         name="swapped",
         changes="the headings of two clips that the text names exchanged, the text left alone",
         expects="moves its answer with the evidence",
         change=_swapped,
-        several_clips=True,
+        multi_only=True,
     ),
     Probe(
         name="unlabelled",
         changes="no headings",
         expects="falls where binding matters",
         change=_unlabelled,
-        several_clips=True,
+        multi_only=True,
     ),
     *(
         Probe(

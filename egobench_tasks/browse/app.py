@@ -39,8 +39,9 @@ def clip_url(path: str) -> str:
 Name = tuple[str, bool]
 """What a menu filters by: a facet or a run, and whether it is a run."""
 
-Opened = tuple[str | None, str, str]
-"""The id of the question on show, its HTML, and what stands for its frames until they are decoded."""
+Opened = tuple[str | None, str, str, str]
+"""The id of the question on show, the probe that shows it (empty for none), its HTML, and what stands for its frames
+until they are decoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +57,29 @@ class _Events:
         return list_html(entries, self.library.runs, len(self.library.entries), question_id)
 
     def open_linked(self, request: gr.Request) -> Opened:
-        return self._open(request.query_params.get("question"))
+        return self._open(request.query_params.get("question"), request.query_params.get("probe", ""))
 
     def open_clicked(self, event: gr.EventData) -> Opened:
         return self._open(event.question)
 
-    def show_strips(self, question_id: str | None) -> str:
-        page = None if question_id is None else self.library.page(question_id)
+    def show_strips(self, question_id: str | None, probe: str) -> str:
+        page = None if question_id is None else self.library.page(question_id, probe)
         return "" if page is None else strips_html(page, decode_strips(page, self.store))
 
-    def _open(self, question_id: str | None) -> Opened:
+    def _open(self, question_id: str | None, probe: str = "") -> Opened:
         if question_id is None:
-            return None, message_html(_WELCOME), ""
-        page = self.library.page(question_id)
+            return None, "", message_html(_WELCOME), ""
+        page = self.library.page(question_id, probe)
         if page is None:
-            return None, message_html(f"There is no question {question_id} in this dataset."), ""
-        return question_id, question_html(page, clip_url), message_html(_DECODING)
+            by = f" that the probe {probe} applies to" if probe else ""
+            return None, "", message_html(f"There is no question {question_id}{by} in this dataset."), ""
+        return question_id, probe, question_html(page, clip_url), message_html(_DECODING)
 
 
 def build_app(library: Library, store: FrameStore) -> gr.Blocks:
     """Lay out the page and say what happens on a visit and a click."""
     with gr.Blocks(title=f"{library.title}: browse", analytics_enabled=False, fill_width=True) as app:
-        selected = gr.State(None)
+        selected, probe = gr.State(None), gr.State("")
         with gr.Row(equal_height=False):
             with gr.Column(scale=1, min_width=320, elem_id="eb-side"):
                 names, menus = _filter_row(library)
@@ -87,12 +89,12 @@ def build_app(library: Library, store: FrameStore) -> gr.Blocks:
                 strips = gr.HTML(js_on_load=None, apply_default_css=False)
 
         events = _Events(library, store, names)
-        opened, inputs = [selected, question, strips], [selected, *menus]
+        opened, inputs = [selected, probe, question, strips], [selected, *menus]
         linked = app.load(events.open_linked, None, opened, api_visibility="private")
         linked.then(events.show_list, inputs, listed, api_visibility="private")
-        linked.then(events.show_strips, selected, strips, api_visibility="private")
+        linked.then(events.show_strips, [selected, probe], strips, api_visibility="private")
         clicked = listed.click(events.open_clicked, None, opened, api_visibility="private")
-        clicked.then(events.show_strips, selected, strips, api_visibility="private")
+        clicked.then(events.show_strips, [selected, probe], strips, api_visibility="private")
         if menus:
             gr.on([menu.change for menu in menus], events.show_list, inputs, listed, api_visibility="private")
     return app

@@ -28,6 +28,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "slug": lambda verdict: str(verdict).replace(" ", "-"),
     "jpeg_uri": lambda jpeg: f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}",
     "question_url": lambda question_id: f"?question={quote(question_id, safe='')}",
+    "probe_url": lambda question_id, probe: f"?question={quote(question_id, safe='')}&probe={quote(probe, safe='')}",
     "split_reasoning": split_reasoning,
     "seconds": lambda seconds: f"{seconds:.1f} s",
 }

@@ -1,7 +1,7 @@
 """What the browser shows of a dataset and the runs over it, whichever benchmark it is."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +13,24 @@ from egobench_tasks.browse.question import QuestionPage, RunAnswer
 @dataclass(frozen=True, slots=True)
 class Library:
     """``entries``: every question, in the dataset's order. ``runs``: their names. ``video_folders``: the folders
-    that hold the dataset's clips and nothing else."""
+    that hold the dataset's clips and nothing else. ``pages`` make a question's page, ``probed`` the page of the same
+    question as a probe shows it, None where the probe does not apply; both by question id."""
 
     title: str
     entries: tuple[Entry, ...]
     runs: tuple[str, ...]
     video_folders: tuple[Path, ...]
     pages: Mapping[str, Callable[[], QuestionPage]]
+    probed: Mapping[str, Callable[[str], QuestionPage | None]] = field(default_factory=dict)
 
-    def page(self, question_id: str) -> QuestionPage | None:
-        """Lay out a question, no frame decoded yet; None where the dataset has no such question."""
+    def page(self, question_id: str, probe: str = "") -> QuestionPage | None:
+        """Lay out a question, no frame decoded yet; None where the dataset has no such question.
+
+        ``probe``: as that probe shows it; None where there is no such probe, or it does not apply.
+        """
+        if probe:
+            show = self.probed.get(question_id)
+            return None if show is None else show(probe)
         make = self.pages.get(question_id)
         return None if make is None else make()
 

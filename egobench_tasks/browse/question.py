@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from egobench_tasks.asking.prompts import ClipView
 from egobench_tasks.browse.catalogue import Entry, Verdict
 from egobench_tasks.frames.lazy import FrameList
 
@@ -56,6 +57,9 @@ class QuestionPage:
     """One question. ``options`` are in shown order, none for an open question, whose gold is ``answer``.
 
     ``frames`` are those of the clips, decoded when they are asked for; ``frames_rule`` says how they were chosen.
+    ``shown``: the clips that models see, in that order; None for all as they are. ``message``: the words of the
+    message, frames left out. ``probe``: by which probe the question is shown, empty for the benchmark itself;
+    ``probe_note`` says what that did, ``probes`` names those that apply to the question.
     """
 
     entry: Entry
@@ -65,6 +69,11 @@ class QuestionPage:
     answers: tuple[RunAnswer, ...]
     frames: FrameList
     frames_rule: str
+    shown: tuple[ClipView, ...] | None = None
+    message: str = ""
+    probe: str = ""
+    probe_note: str = ""
+    probes: tuple[str, ...] = ()
 
 
 def shown_options(

@@ -12,11 +12,13 @@ from sample_runs import HASTY, THINKER
 
 from egobench_tasks.asking.choice import show_choice
 from egobench_tasks.asking.messages import jpeg_parts
+from egobench_tasks.asking.probes import PROBES
 from egobench_tasks.asking.prompts import load_choice_templates
+from egobench_tasks.asking.questions import choice_question
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.browse.answers import kept_reasonings
 from egobench_tasks.browse.catalogue import Filters, Verdict, matching
-from egobench_tasks.browse.html import list_html
+from egobench_tasks.browse.html import list_html, question_html
 from egobench_tasks.browse.load import load_library
 from egobench_tasks.browse.strips import decode_strips
 from egobench_tasks.data import DatasetLocation
@@ -93,6 +95,28 @@ def test_the_strips_are_the_frames_of_the_message(library, sample_runs, store):
     for strip in strips:
         assert len(strip.times_s) == len(strip.jpegs)
         assert list(strip.times_s) == sorted(strip.times_s)
+
+
+@pytest.mark.parametrize("probe", ["reversed", "reordered", "swapped", "center", "blind"])
+def test_a_probes_page_shows_what_its_host_sends(library, sample_runs, store, probe):
+    row = next(row for row in sample_runs.rows if PROBES[probe].applies(choice_question(row)) and "videos" in row)
+    page = library.page(row["question_id"], probe)
+    shown = show_choice(row, load_choice_templates(), 64, 4, PROBES[probe])
+    shown.frames.store = store
+    parts = jpeg_parts(shown.segments, shown.frames)
+    strips = decode_strips(page, store)
+    assert [jpeg for strip in strips for jpeg in strip.jpegs] == [part for part in parts if isinstance(part, bytes)]
+    assert [f"\n{strip.label}\n" for strip in strips] == [part for part in parts[1:] if isinstance(part, str)]
+    assert probe in page.probes and page.message == shown.readable()
+    assert {answer.verdict for answer in page.answers} == {Verdict.NOT_ASKED}
+    html = question_html(page, lambda path: path)
+    assert f'data-probe="{probe}"' in html and f"&amp;probe={probe}" in html
+
+
+def test_a_probe_that_does_not_apply_has_no_page(library, sample_runs):
+    single = sample_runs.rows[0]["question_id"]
+    assert library.page(single, "swapped") is None and library.page(single, "mirrored") is None
+    assert "swapped" not in library.page(single).probes
 
 
 def test_a_clip_that_does_not_decode_says_so_in_its_strip(sample_folder, store, tmp_path):

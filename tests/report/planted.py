@@ -17,6 +17,7 @@ from dataset_scripts.egogears.table import SCHEMAS
 from dataset_scripts.repository.videofolder import configs_yaml, parquet_bytes
 from egobench_tasks.asking.options import shuffle_options
 from egobench_tasks.asking.prompts import load_choice_templates
+from egobench_tasks.asking.questions import choice_question
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import DatasetLocation, fingerprint, load_rows
 
@@ -178,7 +179,10 @@ class RunWriter:
     docs: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def write(self, folder: Path, model: str, said: Mapping[str, Mapping[str, Said]]) -> Path:
-        """Write what ``model`` said, by config and question id, as ``lighteval --save-details`` would."""
+        """Write what ``model`` said, by config and question id, as ``lighteval --save-details`` would.
+
+        What it said under a probe stands under ``PROBE:CONFIG``.
+        """
         from lighteval.logging.evaluation_tracker import EvaluationTracker
         from lighteval.logging.info_loggers import DetailsLogger
         from lighteval.models.dummy.dummy_model import DummyModelConfig
@@ -201,20 +205,25 @@ class RunWriter:
         tracker.save()
         return folder
 
-    def _task(self, config: str) -> Any:
+    def _task(self, name: str) -> Any:
+        from egobench_tasks.asking.probes import find_probe
         from egobench_tasks.hosts.lighteval.docs import egogears_task
 
-        task = egogears_task(config, load_choice_templates())
+        probe, _, config = name.rpartition(":")
+        task = egogears_task(config, load_choice_templates(), find_probe(probe) if probe else None)
         task.prompt_function.n_frames = self.n_frames
         task.prompt_function.set_dataset((self.fingerprints or self.planted.fingerprints)[config])
         return task
 
-    def _docs(self, config: str) -> dict[str, Any]:
-        if config not in self.docs:
-            prompt = self._task(config).prompt_function
-            name = f"{EGOGEARS.name}:{config}"
-            self.docs[config] = {row["question_id"]: prompt(row, name) for row in self.planted.rows[config]}
-        return self.docs[config]
+    def _docs(self, name: str) -> dict[str, Any]:
+        if name not in self.docs:
+            task = self._task(name)
+            prompt, config = task.prompt_function, name.rpartition(":")[2]
+            rows = self.planted.rows[config]
+            if prompt.probe:
+                rows = [row for row in rows if prompt.probe.applies(choice_question(row))]
+            self.docs[name] = {row["question_id"]: prompt(row, task.name) for row in rows}
+        return self.docs[name]
 
 
 def said_by(planted: Planted, speak: Any) -> dict[str, dict[str, Said]]:
@@ -229,7 +238,6 @@ def memory_split(config: str, rows: Sequence[Mapping[str, Any]]) -> Any:
     """A split without a disk."""
     import pandas as pd
 
-    from egobench_tasks.asking.questions import choice_question
     from egobench_tasks.report.read.choice_questions import Split, attributes_of
     from egobench_tasks.report.read.clusters import with_clusters
 

@@ -15,8 +15,11 @@ from datasets import Dataset, DatasetDict
 from lighteval.models import model_loader
 from lighteval.tasks.lighteval_task import LightevalTask
 from lighteval.tasks.prompt_manager import PromptManager
+from lighteval.tasks.registry import Registry
 from lighteval.tasks.requests import Doc
 
+from egobench_tasks.asking.probes import PROBES_NAME, SET_OF_PROBES, probe_task
+from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate, pin
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.hosts.lighteval.docs import RowPrompt
@@ -33,6 +36,7 @@ def apply() -> None:
     if getattr(LightevalTask, "_egobench_hooks", False):
         return
     LightevalTask._egobench_hooks = True
+    _hook_task_names()
     _hook_dataset_loading()
     _hook_text_only_prompts()
     _hook_model_class()
@@ -45,6 +49,20 @@ def usage_errors() -> Iterator[None]:
         yield
     except InputError as error:
         raise typer.BadParameter(str(error)) from error
+
+
+def _hook_task_names() -> None:
+    """Defect: lighteval 0.13 knows no groups of tasks (``probes``), and takes ``egogears_swapped`` for its one subtask,
+    ``egogears_swapped:multi``, only where there are two."""
+    stock = Registry._expand_task_definition
+
+    def expand(registry: Registry, name: str) -> list[str]:
+        if name == PROBES_NAME:
+            return [task for probe in SET_OF_PROBES for task in expand(registry, probe_task(probe))]
+        found = [task for task in registry._task_registry if task.startswith(f"{name}:")]
+        return found if len(found) == 1 and name.startswith(f"{EGOGEARS.name}_") else stock(registry, name)
+
+    Registry._expand_task_definition = expand
 
 
 def _hook_dataset_loading() -> None:
