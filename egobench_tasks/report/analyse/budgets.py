@@ -20,7 +20,7 @@ _FRAMES = {FULL: EGOGEARS.frames_per_question} | {f"f{budget}": budget for budge
 _COST_COLUMNS = (
     Column("n_prompt_tokens", "Prompt tokens a question", Kind.COUNT),
     Column("n_new_tokens", "New tokens a question", Kind.COUNT),
-    Column("latency_s", "Seconds a question", Kind.RATIO, 2),
+    Column("seconds", "Seconds a question", Kind.RATIO, 2),
 )
 
 
@@ -69,7 +69,7 @@ def budget_rows(variants: Variants) -> list[dict[str, Any]]:
 def _a_point(gain: float | None, cost: Mapping[str, float], before: Mapping[str, Any]) -> dict[str, Any]:
     """What a point of a gain cost: text, since "cannot tell" is one of its values."""
     found = {}
-    for name, measure in (("tokens_a_point", "n_prompt_tokens"), ("seconds_a_point", "latency_s")):
+    for name, measure in (("tokens_a_point", "n_prompt_tokens"), ("seconds_a_point", "seconds")):
         more = cost[measure] - before[measure]
         known = None if math.isnan(more) else CANNOT_TELL if gain is None else f"{more / (100 * gain):,.2f}"
         found[name] = known
