@@ -13,6 +13,9 @@ class Benchmark:
 
     ``hub_id`` and ``revision`` name the published dataset repository. Both stay None until a
     maintainer has published it: an unpinned dataset would let two papers score different questions.
+    ``canary`` is a GUID that stands beside the questions wherever they are published, and nowhere else: a text or a
+    model that knows it has seen them.
+    ``version`` is that of the tasks, in every host: it rises when a question is shown otherwise than before.
     """
 
     name: str
@@ -20,6 +23,8 @@ class Benchmark:
     paper: str
     annotation_licence: str
     data_variable: str
+    canary: str
+    version: int = 2
     hub_id: str | None = None
     revision: str | None = None
 
@@ -61,6 +66,7 @@ EGOGEARS = EgoGears(
     paper="arXiv:2609.37938",
     annotation_licence="mit",
     data_variable="EGOGEARS_DATA",
+    canary="cb7796ec-3797-4c26-9924-7ea2e0fae82e",
 )
 
 
@@ -68,11 +74,13 @@ EGOGEARS = EgoGears(
 class EgoTempo(Benchmark):
     """EgoTempo, CVPR 2025, arXiv 2503.13646: facts measured on the annotation file (PROTOCOL 2).
 
-    The paper says 365 clips and 221 videos; the published file holds 367 and 222.
+    The paper says 365 clips and 221 videos; the published file holds 367 and 222. ``content`` is
+    `report.read.published_data.content_digest` of the published annotations, blanks at the ends of texts aside.
     """
 
     config: str = "default"
     rows: int = 500
+    content: str = "32a1552b2b325e5e"
     clips: int = 367
     videos: int = 222
     rows_starting_below_zero: int = 18  # of 12 distinct clips
@@ -99,4 +107,5 @@ EGOTEMPO = EgoTempo(
     paper="arXiv:2503.13646",
     annotation_licence="cc-by-4.0",
     data_variable="EGOTEMPO_DATA",
+    canary="84dd8c89-eb8d-4989-9a48-040113dc00a1",
 )

@@ -16,16 +16,15 @@ from egobench_tasks.asking.open import load_open_choices
 from egobench_tasks.asking.open_settings import DEFAULT_SETTING, TEXT_ONLY, open_settings
 from egobench_tasks.asking.probes import PROBES, probe_configs
 from egobench_tasks.asking.prompts import (
-    CHOICE_TEMPLATES,
     OPEN_CHOICE_TEMPLATES,
     OPEN_CHOICE_TEXT_TEMPLATES,
-    PROMPTS_VARIABLE,
-    load_choice_templates,
-    load_open_templates,
+    choice_templates,
+    open_templates,
 )
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.hosts.lighteval import compat
 from egobench_tasks.hosts.lighteval.docs import egogears_task, open_choice_task, open_task
+from egobench_tasks.hosts.lighteval.usage import usage_errors
 
 CHOICES_VARIABLE = "EGOBENCH_CHOICES"
 
@@ -34,14 +33,14 @@ _CLOSED_SETTINGS = (DEFAULT_SETTING, TEXT_ONLY, "center")
 
 def choice_tasks() -> list[LightevalTaskConfig]:
     """Return EgoGears' tasks, the benchmark's own first, then each probe's."""
-    templates = load_choice_templates(Path(os.environ.get(PROMPTS_VARIABLE, CHOICE_TEMPLATES)))
+    templates = choice_templates()
     return [egogears_task(config, templates) for config in EGOGEARS.rows] + [
         egogears_task(config, templates, probe) for probe in PROBES.values() for config in probe_configs(probe)
     ]
 
 
 def _egotempo() -> list[LightevalTaskConfig]:
-    templates = load_open_templates()
+    templates = open_templates()
     return [
         open_task(_named(EGOTEMPO.name, setting), category, spec, templates)
         for setting, spec in open_settings().items()
@@ -59,7 +58,7 @@ def _egotempo_choice() -> list[LightevalTaskConfig]:
             _named(f"{EGOTEMPO.name}_choice", setting),
             category,
             specs[setting],
-            load_choice_templates(OPEN_CHOICE_TEXT_TEMPLATES if setting == TEXT_ONLY else OPEN_CHOICE_TEMPLATES),
+            choice_templates(OPEN_CHOICE_TEXT_TEMPLATES if setting == TEXT_ONLY else OPEN_CHOICE_TEMPLATES),
             choices,
         )
         for setting in _CLOSED_SETTINGS
@@ -71,7 +70,7 @@ def _named(name: str, setting: str) -> str:
     return name if setting == DEFAULT_SETTING else f"{name}_{setting}"
 
 
-with compat.usage_errors():
+with usage_errors():
     TASKS_TABLE = [*choice_tasks(), *_egotempo(), *_egotempo_choice()]
 
 compat.apply()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-OURS = ("EGOGEARS_DATA", "EGOTEMPO_DATA", "EGOBENCH_PROMPTS", "EGOBENCH_JOURNAL")
+OURS = ("EGOGEARS_DATA", "EGOTEMPO_DATA", "EGOBENCH_PROMPTS", "EGOBENCH_JUDGE_PROMPT", "EGOBENCH_JOURNAL")
 
 
 def pytest_configure(config):

@@ -35,6 +35,7 @@ class ShownQuestion:
         """What scores and reports need to know of the question, in plain values."""
         return {
             "question_id": self.question.question_id,
+            "question": self.question.question,
             "shown_letters": "".join(self.shown_to_original),
             "original_letters": "".join(self.shown_to_original.values()),
             "answer": "".join(sorted(self.question.answer)),

@@ -23,6 +23,10 @@ from egobench_tasks.errors import InputError
 from egobench_tasks.frames.lazy import FrameList, FrameRequest
 from egobench_tasks.frames.spec import FrameSpec
 from egobench_tasks.judge.prompt import JudgeItem
+from egobench_tasks.judge.summary import LOST, UNANSWERED
+from egobench_tasks.judge.verdict import Judgement
+from egobench_tasks.runs.journal import UNANSWERED as NO_GENERATION
+from egobench_tasks.scoring.answers import open_answer
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -153,6 +157,15 @@ def rows_of_category(rows: "Dataset", category: str) -> "Dataset":
     return rows.select([index for index, name in enumerate(rows["category"]) if name == category])
 
 
-def judge_item(facts: Mapping[str, Any], answer: str | None) -> JudgeItem | None:
-    """What a judge is asked of an answer (`ShownOpenQuestion.facts`); None where the model did not answer."""
-    return None if answer is None else JudgeItem(facts["question_id"], facts["question"], facts["answer"], answer)
+def to_judge(facts: Mapping[str, Any], text: str, finish_reason: str) -> JudgeItem | Judgement:
+    """Return what a judge is asked of a generation, or what is settled without asking.
+
+    ``facts`` are `ShownOpenQuestion.facts`. Settled are `summary.LOST`, where the question has no generation for a
+    reason that is not the model's, and `summary.UNANSWERED`, where the model gave no answer (PROTOCOL 1.3).
+    """
+    if finish_reason in NO_GENERATION:
+        return LOST
+    answer = open_answer(text, finish_reason)
+    if answer is None:
+        return UNANSWERED
+    return JudgeItem(facts["question_id"], facts["question"], facts["answer"], answer)

@@ -7,7 +7,7 @@ from typing import Protocol
 from egobench_tasks.asking.options import shuffle_options
 from egobench_tasks.asking.prompts import ClipView
 from egobench_tasks.asking.questions import ChoiceQuestion, Clip
-from egobench_tasks.frames.spec import FrameSpec, Sampling, allocate_frames
+from egobench_tasks.frames.spec import FrameSpec, Sampling, allocate_frames, printed_duration_s
 
 
 class FrameRule(Protocol):
@@ -26,7 +26,7 @@ class SharedFrames:
 
     def specs(self, clips: Sequence[Clip]) -> tuple[FrameSpec, ...]:
         """See `FrameRule`."""
-        shares = allocate_frames([clip.duration_s for clip in clips], self.total, self.floor)
+        shares = allocate_frames([printed_duration_s(clip.duration_s) for clip in clips], self.total, self.floor)
         return tuple(FrameSpec(sampling=Sampling.BUDGET, count=count) for count in shares)
 
     def __str__(self) -> str:

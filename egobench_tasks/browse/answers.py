@@ -10,8 +10,9 @@ from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.details import read_rows
 from egobench_tasks.report.read.choice_outcomes import Outcome, score_task
 from egobench_tasks.report.read.choice_questions import Split
+from egobench_tasks.report.read.open_reader import first_reasoning
 from egobench_tasks.report.read.responses import Response, Run, TaskRun
-from egobench_tasks.report.read.states import ANSWERED, TITLES
+from egobench_tasks.report.read.states import ANSWERED, TITLES, UNFINISHED
 
 Answers = Mapping[str, RunAnswer]
 """A run's answers by question id."""
@@ -70,6 +71,8 @@ def _answer(name: str, task: TaskRun, outcome: Outcome, response: Response | Non
 
 
 def _verdict(outcome: Outcome) -> Verdict:
+    if outcome.state in UNFINISHED:
+        return Verdict.LOST
     if outcome.state != ANSWERED:
         return Verdict.NO_ANSWER
     return Verdict.RIGHT if outcome.score.exact_set else Verdict.WRONG
@@ -88,9 +91,3 @@ def kept_reasonings(source: Path) -> dict[str, str]:
         return {}
     rows = read_rows(source, ["doc.specific.question_id"], ["model_response.reasonings"])
     return {row["doc"]["specific"]["question_id"]: first_reasoning(row.get("model_response", {})) for row in rows}
-
-
-def first_reasoning(response: Mapping[str, object]) -> str:
-    """The reasoning of a saved response's one generation; empty where it has none."""
-    kept = response.get("reasonings")
-    return str(kept[0] or "") if isinstance(kept, list) and kept else ""

@@ -20,14 +20,16 @@ FACETS: Mapping[str, str] = MappingProxyType(
 class Verdict(StrEnum):
     """What became of a question in a run.
 
-    NO_ANSWER scores as wrong (PROTOCOL 1.3). NO_VERDICT: a judge's is missing, neither right nor
-    wrong (PROTOCOL 2). NOT_ASKED: the run holds no answers to the question's config.
+    NO_ANSWER is the model's failure and scores as wrong (PROTOCOL 1.3). NO_VERDICT: a judge's is missing,
+    neither right nor wrong (PROTOCOL 2). LOST: no answer for a reason that is not the model's; the run is
+    partial. NOT_ASKED: the run holds no answers to the question's config.
     """
 
     RIGHT = "right"
     WRONG = "wrong"
     NO_ANSWER = "no answer"
     NO_VERDICT = "no verdict"
+    LOST = "lost"
     NOT_ASKED = "not asked"
 
 
@@ -80,7 +82,8 @@ def verdict_values(entries: Iterable[Entry], run: str) -> list[str]:
     return [verdict.value for verdict in Verdict if _PASSES[verdict.value] & found]
 
 
-def counts(entries: Sequence[Entry], run: str) -> tuple[int, int]:
-    """Return how many of the entries a run has right, and how many of them it was judged on."""
-    judged = [entry for entry in entries if entry.verdicts[run] in (Verdict.RIGHT, Verdict.WRONG, Verdict.NO_ANSWER)]
-    return sum(entry.verdicts[run] is Verdict.RIGHT for entry in judged), len(judged)
+def counts(entries: Sequence[Entry], run: str) -> tuple[int, int, int]:
+    """Return how many of the entries a run has right, how many of them are decided, and how many were lost."""
+    verdicts = [entry.verdicts[run] for entry in entries]
+    n_decided = sum(verdict in (Verdict.RIGHT, Verdict.WRONG, Verdict.NO_ANSWER) for verdict in verdicts)
+    return verdicts.count(Verdict.RIGHT), n_decided, verdicts.count(Verdict.LOST)

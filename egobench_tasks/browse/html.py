@@ -20,6 +20,7 @@ _MARKS = {
     Verdict.WRONG: "✗",
     Verdict.NO_ANSWER: "∅",
     Verdict.NO_VERDICT: "?",
+    Verdict.LOST: "◌",
     Verdict.NOT_ASKED: "–",
 }
 

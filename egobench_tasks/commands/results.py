@@ -66,12 +66,18 @@ def judge(
             "no judge: give --model and --base-url, or set EGOBENCH_JUDGE_MODEL and EGOBENCH_JUDGE_BASE_URL"
         )
     judged = judge_run(run, settings, VerdictStore(default_store_path()))
-    Console().print(judged_run_table(judged, settings.model))
+    Console().print(judged_run_table(judged))
     limit = MAX_UNJUDGED_RATE if max_unjudged is None else max_unjudged
-    if judged.overall.unjudged_rate > limit:
+    overall = judged.overall
+    if overall.unjudged_rate > limit:
         raise EgobenchError(
-            f"{judged.overall.unjudged_rate:.1%} of the answers have no verdict, more than {limit:.1%}; "
+            f"{overall.unjudged_rate:.1%} of the answers have no verdict, more than {limit:.1%}; "
             "run the same command again to ask for them"
+        )
+    if overall.lost:
+        raise EgobenchError(
+            f"the run is partial: {overall.lost} of {overall.total} questions have no answer, and that is not the "
+            "model's doing (no clip, a failed request). Run the model again: it is asked for those alone"
         )
 
 

@@ -10,6 +10,8 @@ app = typer.Typer()
 run_app = typer.Typer(no_args_is_help=True, help="Ask a model every question and score it.")
 app.add_typer(run_app, name="run")
 
+_SHARD = typer.Option(metavar="I/N", help="Ask only part I of N (1/4 … 4/4).")
+_FRESH = typer.Option("--fresh", help="Ask everything anew; kept answers stay kept, and later runs take the new ones.")
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -18,7 +20,8 @@ def run_transformers(
     context: typer.Context,
     model_args: Annotated[str, typer.Argument(help='As for lighteval: "model_name=…,batch_size=…"')],
     tasks: Annotated[str, typer.Argument(help="egogears, egogears:single, egotempo_f8, …")],
-    shard: Annotated[str | None, typer.Option(metavar="I/N", help="Ask only part I of N (1/4 … 4/4).")] = None,
+    shard: Annotated[str | None, _SHARD] = None,
+    fresh: Annotated[bool, _FRESH] = False,
 ) -> None:
     """Run a transformers model through `lighteval accelerate`; further options go to lighteval.
 
@@ -29,6 +32,7 @@ def run_transformers(
     from egobench_tasks.hosts.lighteval.offline import as_task_names, load_only_our_tasks
 
     _set_shard(shard)
+    _set_fresh(fresh)
     load_only_our_tasks()
     ours = ["--vision-model", "--custom-tasks", "egobench_tasks.tasks"]
     if shard is not None:
@@ -46,7 +50,8 @@ def run_endpoint(
     context: typer.Context,
     config: Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="The endpoint's settings.")],
     tasks: Annotated[str, typer.Argument(help="egogears, egotempo_f8, …")],
-    shard: Annotated[str | None, typer.Option(metavar="I/N", help="Ask only part I of N (1/4 … 4/4).")] = None,
+    shard: Annotated[str | None, _SHARD] = None,
+    fresh: Annotated[bool, _FRESH] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count questions, images and tokens; ask nothing.")
     ] = False,
@@ -56,6 +61,7 @@ def run_endpoint(
     from egobench_tasks.hosts.lighteval.offline import as_task_names
 
     _set_shard(shard)
+    _set_fresh(fresh)
     exit_code = run(config, as_task_names(tasks), context.args, dry_run=dry_run)
     _check_verdicts()
     raise typer.Exit(exit_code)
@@ -70,6 +76,22 @@ def merge(
     from egobench_tasks.hosts.lighteval.merge import merge_runs
 
     raise typer.Exit(merge_runs(runs, out))
+
+
+@app.command()
+def repeat(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's --output-dir (its newest run), or a run.json.")],
+) -> None:
+    """Print the command that makes a run again, and what is different here: versions, machine, dataset."""
+    from egobench_tasks.hosts.repeat import command_of, differences_here, find_record
+
+    record = find_record(run)
+    print(command_of(record))
+    differences = differences_here(record)
+    print(
+        "\n".join(["different here:", *(f"  {line}" for line in differences)] if differences else ["nothing differs"])
+    )
+    print("kept answers are taken where there are any; --fresh asks everything anew")
 
 
 @app.command("prepare-lighteval")
@@ -93,3 +115,11 @@ def _set_shard(shard: str | None) -> None:
         from egobench_tasks.runs.shards import SHARD_VARIABLE, parse_shard
 
         os.environ[SHARD_VARIABLE] = str(parse_shard(shard))
+
+
+def _set_fresh(fresh: bool) -> None:
+    """Tell the models not to take the answers that are kept."""
+    if fresh:
+        from egobench_tasks.runs.journal import FRESH_VARIABLE
+
+        os.environ[FRESH_VARIABLE] = "1"

@@ -8,24 +8,29 @@ from av.packet import Packet
 from av.video.stream import VideoStream
 
 from egobench_tasks.frames.errors import ClipError
-from egobench_tasks.frames.select import Selector, index_selector, rate_selector
+from egobench_tasks.frames.select import Selector, budget_selector, index_selector
 from egobench_tasks.frames.source import Source, UnusualClip, open_source, packets, packets_before
 from egobench_tasks.frames.spec import FrameSpec, Sampling
 
-BY_TIME = (Sampling.BUDGET, Sampling.RATE)
-"""The kinds that choose by time; the others choose by a frame's position among all of the clip."""
+
+def chooses_by_position(spec: FrameSpec) -> bool:
+    """Whether a spec chooses frames by their position among all of the clip, rather than by their times."""
+    return spec.sampling is not Sampling.BUDGET
 
 
 def make_selector(source: Source, spec: FrameSpec, frame_count: int | None) -> Selector:
-    """Return what chooses the spec's frames; ``frame_count`` is needed by the kinds not in `BY_TIME`.
+    """Return what chooses the spec's frames; ``frame_count`` is needed by those for which `chooses_by_position` holds.
 
     Raises ``ClipError`` where the spec needs a duration and the container states none.
     """
     needs_duration = spec.sampling is Sampling.BUDGET or spec.rate_fps is not None
     if needs_duration and not source.duration_us:
         raise ClipError(source.path, f"states no duration, which {spec.sampling} needs; remux it (ffmpeg -c copy)")
-    if spec.sampling in BY_TIME:
-        return rate_selector(spec, source.duration_s, source.time_base)
+    if not chooses_by_position(spec):
+        selector = budget_selector(spec, source.duration_s, source.time_base)
+        if not selector.rate:
+            raise ClipError(source.path, f"states a duration of {source.duration_s:.0f} s, too long to choose from")
+        return selector
     assert frame_count is not None
     return index_selector(spec, frame_count, source.duration_s)
 

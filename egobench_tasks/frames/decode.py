@@ -13,9 +13,9 @@ from typing import Generic, TypeVar
 import av
 from av.video.frame import VideoFrame
 
-from egobench_tasks.frames.choice import BY_TIME, count_frames, make_selector
+from egobench_tasks.frames.choice import chooses_by_position, count_frames, make_selector
 from egobench_tasks.frames.errors import ClipError as ClipError
-from egobench_tasks.frames.picture import JpegPictures, RgbFrame, RgbPictures
+from egobench_tasks.frames.picture import RgbFrame, RgbPictures, jpeg_pictures
 from egobench_tasks.frames.plain import PlainDecoder
 from egobench_tasks.frames.select import RateSelector, Selector, display_order
 from egobench_tasks.frames.selective import decode_selectively
@@ -58,12 +58,12 @@ def decode_frames(path: str, spec: FrameSpec) -> DecodedClip[RgbFrame]:
     Raises ``ClipError`` for a clip that cannot be read, has no frame to give, or (under the strict
     policy) breaks before the last frame asked for.
     """
-    return _decode(path, spec, RgbPictures(spec.max_width_px).render)
+    return _decode(path, spec, RgbPictures(spec).render)
 
 
 def decode_jpegs(path: str, spec: FrameSpec) -> DecodedClip[bytes]:
-    """Decode frames as JPEG files, the pixels of FFmpeg's own at ``-q:v 3``; else as `decode_frames`."""
-    return _decode(path, spec, JpegPictures(spec.max_width_px).render)
+    """Decode frames as JPEG files, as the spec's ``jpeg`` has them written; else as `decode_frames`."""
+    return _decode(path, spec, jpeg_pictures(spec).render)
 
 
 def decoder_version() -> str:
@@ -93,7 +93,7 @@ def _decode(path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture])
 
 
 def _decode_selectively(path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture]) -> DecodedClip[Picture]:
-    frame_count = None if spec.sampling in BY_TIME else count_frames(path, spec)
+    frame_count = count_frames(path, spec) if chooses_by_position(spec) else None
     shown = _Shown(render)
     with open_source(path, spec) as source:
         selector = make_selector(source, spec, frame_count)
@@ -112,7 +112,7 @@ def _decode_from_start(path: str, spec: FrameSpec, render: Callable[[VideoFrame]
 def _decode_plainly(
     path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture], from_start: bool
 ) -> DecodedClip[Picture]:
-    frame_count = None if spec.sampling in BY_TIME else count_frames(path, spec)
+    frame_count = count_frames(path, spec) if chooses_by_position(spec) else None
     while True:
         shown = _Shown(render)
         with open_source(path, spec) as source:

@@ -4,6 +4,7 @@ The filters, and their order, are those FFmpeg's program sets up for ``-vf scale
 automatic rotation; PyAV's bare graph does not rotate.
 """
 
+import io
 import math
 import struct
 from collections.abc import Mapping
@@ -17,19 +18,23 @@ from av.filter import Graph
 from av.sidedata.sidedata import SideData, Type
 from av.video.codeccontext import VideoCodecContext
 from av.video.frame import VideoFrame
+from PIL import Image
+
+from egobench_tasks.frames.spec import FrameSpec, Jpeg
 
 RgbFrame = npt.NDArray[np.uint8]
 RGB_FORMATS = "rgb24"
 JPEG_FORMATS = "yuvj420p|yuvj422p|yuvj444p"
-JPEG_QUALITY = 3
-"""The quantiser of ``-q:v 3``: 2 is the best, 31 the worst."""
+FFMPEG_QUANTISER = 3
+"""Of ``-q:v 3``: 2 is the best, 31 the worst."""
+LIBJPEG_QUALITY = 95
 
 
 class Scaler:
-    """Turns frames upright and scales them to at most ``max_width_px``, in one of ``pixel_formats``."""
+    """Turns frames upright and scales them to the size that a spec asks for, in one of ``pixel_formats``."""
 
-    def __init__(self, max_width_px: int, pixel_formats: str) -> None:
-        self._max_width_px = max_width_px
+    def __init__(self, spec: FrameSpec, pixel_formats: str) -> None:
+        self._size = scaled_size(spec)
         self._pixel_formats = pixel_formats
         self._graph: Graph | None = None
         self._made_for: tuple[object, ...] | None = None
@@ -47,7 +52,7 @@ class Scaler:
         graph.threads = 1
         nodes = [graph.add("buffer", _buffer_arguments(frame))]
         nodes += [graph.add(name, arguments) for name, arguments in upright_filters(display_matrix(frame))]
-        nodes.append(graph.add("scale", rf"w=min({self._max_width_px}\,iw):h=-2:flags=bicubic"))
+        nodes.append(graph.add("scale", f"{self._size}:flags=bicubic"))
         nodes.append(graph.add("format", self._pixel_formats))
         nodes.append(graph.add("buffersink"))
         graph.link_nodes(*nodes).configure()
@@ -57,19 +62,32 @@ class Scaler:
 class RgbPictures:
     """Frames as RGB arrays."""
 
-    def __init__(self, max_width_px: int) -> None:
-        self._scaler = Scaler(max_width_px, RGB_FORMATS)
+    def __init__(self, spec: FrameSpec) -> None:
+        self._scaler = Scaler(spec, RGB_FORMATS)
 
     def render(self, frame: VideoFrame) -> RgbFrame:
         """Return the frame as shown: height x width x 3, uint8, RGB."""
         return np.ascontiguousarray(self._scaler.scale(frame).to_ndarray(), dtype=np.uint8)
 
 
-class JpegPictures:
-    """Frames as JPEG files of `JPEG_QUALITY`."""
+class LibjpegPictures:
+    """Frames as JPEG files of libjpeg's, as OpenCV writes them: colours at half the size, its standard tables."""
 
-    def __init__(self, max_width_px: int) -> None:
-        self._scaler = Scaler(max_width_px, JPEG_FORMATS)
+    def __init__(self, spec: FrameSpec) -> None:
+        self._pictures = RgbPictures(spec)
+
+    def render(self, frame: VideoFrame) -> bytes:
+        """Return the frame as shown, as one JPEG file of `LIBJPEG_QUALITY`."""
+        file = io.BytesIO()
+        Image.fromarray(self._pictures.render(frame)).save(file, "jpeg", quality=LIBJPEG_QUALITY, subsampling="4:2:0")
+        return file.getvalue()
+
+
+class FfmpegJpegPictures:
+    """Frames as JPEG files of FFmpeg's."""
+
+    def __init__(self, spec: FrameSpec) -> None:
+        self._scaler = Scaler(spec, JPEG_FORMATS)
         self._encoder: VideoCodecContext | None = None
 
     def render(self, frame: VideoFrame) -> bytes:
@@ -79,6 +97,22 @@ class JpegPictures:
             self._encoder = _jpeg_encoder(scaled)
         scaled.pts = None
         return b"".join(bytes(packet) for packet in self._encoder.encode(scaled))
+
+
+def jpeg_pictures(spec: FrameSpec) -> FfmpegJpegPictures | LibjpegPictures:
+    """Return what writes the spec's JPEG files."""
+    return FfmpegJpegPictures(spec) if spec.jpeg is Jpeg.FFMPEG_Q3 else LibjpegPictures(spec)
+
+
+def scaled_size(spec: FrameSpec) -> str:
+    """Return the size of pictures for FFmpeg's ``scale`` filter; -2 follows the other side, to an even number."""
+    if spec.max_short_side_px is None:
+        return rf"w=min({spec.max_width_px}\,iw):h=-2"
+    side_px = spec.max_short_side_px
+    small, upright = rf"lte(min(iw\,ih)\,{side_px})", r"lte(iw\,ih)"
+    width = rf"if({small}\,iw\,if({upright}\,{side_px}\,-2))"
+    height = rf"if({small}\,ih\,if({upright}\,-2\,{side_px}))"
+    return f"w={width}:h={height}"
 
 
 def display_matrix(frame: VideoFrame) -> tuple[int, ...] | None:
@@ -146,5 +180,5 @@ def _jpeg_encoder(frame: VideoFrame) -> VideoCodecContext:
     encoder.sample_aspect_ratio = Fraction(1, 1)  # writes the JFIF header
     encoder.thread_count = 1
     encoder.color_range = frame.color_range
-    encoder.options = {"qmin": str(JPEG_QUALITY), "qmax": str(JPEG_QUALITY)}
+    encoder.options = {"qmin": str(FFMPEG_QUANTISER), "qmax": str(FFMPEG_QUANTISER)}
     return encoder

@@ -1,4 +1,4 @@
-"""From the times of a clip's frames to the frames that are shown. Pure, exact integer arithmetic.
+"""From the times of a clip's frames to the frames that are shown. Pure; times and rates are exact integers.
 
 Times are integers in ticks of the stream's time base, counted from the clip's start (or the window's).
 A selector sees them in the order of presentation, in one or several runs, and says how often each
@@ -13,9 +13,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol
 
+import numpy as np
+
 from egobench_tasks.frames.spec import FrameSpec, Sampling
 
 _INT_MAX = 2**31 - 1
+_SHORTEST_S = 0.1
+"""What a budget is divided by at least (PROTOCOL 1.2)."""
 
 
 class Selector(Protocol):
@@ -36,24 +40,20 @@ class Selector(Protocol):
 class RateSelector:
     """FFmpeg's ``fps`` filter: at most ``asked`` frames at ``rate`` a second.
 
-    ``time_base``: seconds a tick. ``on_screen``: the filter's ``round=up:start_time=0``, by which output n
-    shows what is on screen at n/rate; else its default: times round near, halves away from zero.
-    Source: libavfilter/vf_fps.c; a frame's time is rounded to output ticks, and output n shows the
-    last frame whose rounded time is at most n, from the first frame's rounded time (or 0) up to the end's.
+    ``time_base``: seconds a tick. Source: libavfilter/vf_fps.c; a frame's time is rounded to output ticks, halves
+    away from zero, and output n shows the last frame whose rounded time is at most n, from the first frame's
+    rounded time up to the end's.
     """
 
     asked: int
     rate: Fraction
     time_base: Fraction
-    on_screen: bool = False
     shown: int = 0
     next_output: int | None = None
     _outputs_per_tick: Fraction = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._outputs_per_tick = self.time_base * self.rate
-        if self.on_screen:
-            self.next_output = 0
 
     def plan(self, times: Sequence[int], until: int) -> list[int]:
         """See `Selector.plan`."""
@@ -65,8 +65,7 @@ class RateSelector:
     def output_tick(self, time: int) -> int:
         """Return a time in ticks of the output, rounded as the filter does."""
         per_tick = self._outputs_per_tick
-        numerator, denominator = time * per_tick.numerator, per_tick.denominator
-        return -(-numerator // denominator) if self.on_screen else round_half_away(numerator, denominator)
+        return round_half_away(time * per_tick.numerator, per_tick.denominator)
 
     def may_begin_at(self, time: int) -> bool:
         """Return whether frames before one at ``time`` cannot be shown any more."""
@@ -75,8 +74,6 @@ class RateSelector:
     def latest_time(self) -> int:
         """Return about the last time for which `may_begin_at` holds."""
         outputs = self.next_output or 0
-        if self.on_screen:
-            return math.floor(outputs / self._outputs_per_tick)
         return math.ceil(Fraction(2 * outputs + 1, 2) / self._outputs_per_tick) - 1
 
     @property
@@ -121,41 +118,52 @@ class IndexSelector:
         return self.position > max(self.wanted, default=-1)
 
 
-def rate_selector(spec: FrameSpec, duration_s: float, time_base: Fraction) -> RateSelector:
-    """Return the selector of a BUDGET or RATE spec for a clip (or window) of ``duration_s``."""
-    if spec.sampling is Sampling.BUDGET:
-        assert spec.count is not None
-        return RateSelector(spec.count, ffmpeg_rate(spec.count / duration_s), time_base)
-    asked = frames_at_rate(spec, duration_s)
-    assert spec.rate_fps is not None
-    capped = spec.count is not None and spec.rate_fps * duration_s > spec.count
-    rate = ffmpeg_rate(asked / duration_s if capped else spec.rate_fps)
-    return RateSelector(asked, rate, time_base, on_screen=True)
+def budget_selector(spec: FrameSpec, duration_s: float, time_base: Fraction) -> RateSelector:
+    """Return the selector of a BUDGET spec for a clip (or window) of ``duration_s``."""
+    assert spec.count is not None
+    return RateSelector(spec.count, budget_rate(spec.count, duration_s), time_base)
+
+
+def budget_rate(count: int, duration_s: float) -> Fraction:
+    """Return the rate of ``fps=R`` for ``count`` frames of a clip, R written with six decimals (PROTOCOL 1.2).
+
+    ``duration_s``: as FFmpeg's program prints it (`spec.printed_duration_s`). 0 for a clip of millions of seconds.
+    """
+    return ffmpeg_rate(float(f"{count / max(duration_s, _SHORTEST_S):.6f}"))
 
 
 def index_selector(spec: FrameSpec, frame_count: int, duration_s: float) -> IndexSelector:
-    """Return the selector of a UNIFORM, CENTRAL or RANDOM spec for a clip of ``frame_count`` frames."""
-    if spec.sampling is Sampling.CENTRAL:
-        return IndexSelector(1, Counter([frame_count // 2]))
-    asked = spec.count if spec.count is not None else frames_at_rate(spec, duration_s)
-    if spec.sampling is Sampling.UNIFORM:
-        return IndexSelector(asked, Counter(uniform_indices(frame_count, asked)))
-    chosen = random.Random(spec.seed).sample(range(frame_count), min(asked, frame_count))
+    """Return the selector of any other spec for a clip (or window) of ``frame_count`` frames and ``duration_s``."""
+    asked = frames_asked(spec, duration_s)
+    if spec.sampling is Sampling.RANDOM:
+        chosen = random.Random(spec.seed).sample(range(frame_count), min(asked, frame_count))
+    else:
+        chosen = uniform_indices(frame_count, asked)
     return IndexSelector(asked, Counter(chosen))
 
 
-def frames_at_rate(spec: FrameSpec, duration_s: float) -> int:
-    """Return how many of the times 0, 1/rate, 2/rate … lie before the clip's end: at least 1, at most the cap."""
-    assert spec.rate_fps is not None
-    frames = max(1, math.ceil(ffmpeg_rate(spec.rate_fps) * Fraction(str(duration_s))))
-    return frames if spec.count is None or spec.sampling is not Sampling.RATE else min(frames, spec.count)
+def frames_asked(spec: FrameSpec, duration_s: float) -> int:
+    """Return how many frames a spec asks for of a clip of ``duration_s``; the clip may have fewer.
+
+    A rate is a number of frames: the paper defines it as frames over duration (PROTOCOL 2).
+    """
+    if spec.rate_fps is None:
+        return spec.count or 1
+    frames = max(1, round(spec.rate_fps * duration_s))
+    return frames if spec.count is None else min(frames, spec.count)
 
 
 def uniform_indices(frame_count: int, count: int) -> list[int]:
-    """Return ``count`` indices evenly spaced from 0 to frame_count - 1, rounded down; all where there are fewer."""
+    """Return ``count`` indices evenly spaced from 0 to frame_count - 1; all where there are fewer, 1 in the middle.
+
+    ``numpy.linspace`` cut to integers, as the authors' notebook has it (PROTOCOL 2): where a step is not exact in
+    binary, its index may be one less than exact arithmetic gives.
+    """
     if frame_count <= count:
         return list(range(frame_count))
-    return [step * (frame_count - 1) // (count - 1) for step in range(count)]
+    if count == 1:
+        return [frame_count // 2]
+    return [int(position) for position in np.linspace(0, frame_count - 1, count)]
 
 
 def display_order(spec: FrameSpec, frame_count: int) -> list[int]:
@@ -167,12 +175,12 @@ def display_order(spec: FrameSpec, frame_count: int) -> list[int]:
 
 
 def ffmpeg_rate(rate_fps: float) -> Fraction:
-    """Return the rational that FFmpeg makes of a rate written as an expression, such as ``64/60.033``.
+    """Return the rational that FFmpeg makes of a rate written as a decimal number, such as ``1.066080``.
 
     The ``fps`` filter evaluates it as a double and takes the nearest rational with both parts below
     2^31 (av_d2q, av_reduce). Source: libavutil/rational.c. Positive rates only.
     """
-    # Above 1 the double is cut to 62 bits in all; below, its own 53 are exact.
+    # The double's 53 bits are exact, but below about 2^-9: some then lie past the 62 that av_d2q keeps after the point.
     exponent = max(math.frexp(rate_fps)[1] - 1, 0)
     denominator = 1 << (62 - exponent)
     return _reduce(Fraction(math.floor(rate_fps * denominator + 0.5), denominator))

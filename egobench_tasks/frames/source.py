@@ -16,7 +16,7 @@ from av.video.stream import VideoStream
 
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.select import round_half_away
-from egobench_tasks.frames.spec import FrameSpec
+from egobench_tasks.frames.spec import FrameSpec, printed_duration_s
 
 _US_PER_S = 1_000_000
 # Remote files are read by range in blocks of this size: a clip's header and first frames cost one or two.
@@ -50,8 +50,8 @@ class Source:
 
     @property
     def duration_s(self) -> float:
-        """The duration in seconds, exact to the microsecond."""
-        return self.duration_us / _US_PER_S
+        """The duration in seconds as FFmpeg's program prints it: what every sampling computes with."""
+        return printed_duration_s(self.duration_us / _US_PER_S)
 
     @property
     def begins_inside(self) -> bool:

@@ -15,7 +15,10 @@ from egobench_tasks.errors import InputError
 _E = TypeVar("_E", bound=StrEnum)
 
 # Part of every key: raise it when the same spec would give other pixels than before.
-PIXEL_RULES_VERSION = 1
+PIXEL_RULES_VERSION = 2
+
+DEFAULT_MAX_WIDTH_PX = 480
+"""EgoGears' (PROTOCOL 1.2)."""
 
 
 class Sampling(StrEnum):
@@ -23,10 +26,9 @@ class Sampling(StrEnum):
 
     BUDGET: ``count`` frames as FFmpeg's ``fps=count/duration`` selects them, rounding near: EgoGears.
     UNIFORM: ``count`` frames, evenly spaced from the first to the last.
-    RATE: the frame on screen at 0, 1/rate, 2/rate … seconds (FFmpeg's ``fps=rate:round=up:start_time=0``),
-    so even the shortest clip gives one; a ``count`` lowers the rate to ``count/duration`` where it would give more.
-    CENTRAL: the one frame in the middle.
-    RANDOM: distinct frames drawn with ``seed``, in time order: ``count`` of them, or as many as ``rate_fps`` gives.
+    RATE: as UNIFORM, with rate * duration frames, rounded, 1 at least and ``count`` at most: EgoTempo.
+    CENTRAL: the one frame in the middle, which is also what a RATE of one frame takes.
+    RANDOM: distinct frames drawn with ``seed``, in time order: ``count`` of them, or as many as RATE would take.
     """
 
     BUDGET = "budget"
@@ -34,6 +36,17 @@ class Sampling(StrEnum):
     RATE = "rate"
     CENTRAL = "central"
     RANDOM = "random"
+
+
+class Jpeg(StrEnum):
+    """Which encoder writes a frame, and how well.
+
+    FFMPEG_Q3: FFmpeg's at ``-q:v 3``, as EgoGears' harness calls it. LIBJPEG_95: libjpeg at quality 95, which is
+    OpenCV's default and so that of EgoTempo's notebook.
+    """
+
+    FFMPEG_Q3 = "ffmpeg-q3"
+    LIBJPEG_95 = "libjpeg-95"
 
 
 class TailPolicy(StrEnum):
@@ -54,7 +67,9 @@ class FrameSpec:
     ``shuffled``. ``shuffled``: the chosen frames in random order. ``start_s``, ``end_s``: a window of
     a longer video, in seconds from its start; the sampling then sees only frames with
     start_s <= time < end_s. ``max_width_px``: wider frames are scaled down to it (after rotation),
-    height following to an even number. ``tail``: see `TailPolicy`.
+    height following to an even number; `DEFAULT_MAX_WIDTH_PX` where no limit is given.
+    ``max_short_side_px``: instead of that, frames whose shorter side is longer are scaled down to it; others keep
+    their size. ``jpeg``: see `Jpeg`. ``tail``: see `TailPolicy`.
 
     Raises ``InputError`` naming the field and the value that does not fit.
     """
@@ -66,13 +81,18 @@ class FrameSpec:
     shuffled: bool = False
     start_s: float | None = None
     end_s: float | None = None
-    max_width_px: int = 480
+    max_width_px: int | None = None
+    max_short_side_px: int | None = None
+    jpeg: Jpeg = Jpeg.FFMPEG_Q3
     tail: TailPolicy = TailPolicy.STRICT
 
     def __post_init__(self) -> None:
         # Numbers and enums in one form only: 1 and 1.0 are one rate, and must be one key.
         object.__setattr__(self, "sampling", _member(Sampling, self.sampling, "sampling"))
+        object.__setattr__(self, "jpeg", _member(Jpeg, self.jpeg, "jpeg"))
         object.__setattr__(self, "tail", _member(TailPolicy, self.tail, "tail"))
+        if self.max_width_px is None and self.max_short_side_px is None:
+            object.__setattr__(self, "max_width_px", DEFAULT_MAX_WIDTH_PX)
         for name in ("rate_fps", "start_s", "end_s"):
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else float(value))
@@ -80,7 +100,10 @@ class FrameSpec:
         _check_ranges(self)
 
     def key(self) -> str:
-        """Return the spec as text, equal for equal specs: ``v1,budget,count=64,max_width_px=480,tail=strict``."""
+        """Return the spec as text, equal for equal specs.
+
+        ``v2,budget,count=64,max_width_px=480,jpeg=ffmpeg-q3,tail=strict``
+        """
         parts = [f"{name}={value}" for name, value in self.to_json().items() if name != "sampling"]
         return ",".join([f"v{PIXEL_RULES_VERSION}", self.sampling.value, *parts])
 
@@ -112,8 +135,18 @@ class FrameSpec:
         return cls(sampling=_member(Sampling, kind, "sampling"), **values)  # type: ignore[arg-type]
 
 
+def printed_duration_s(duration_s: float) -> float:
+    """Return a container's exact duration as FFmpeg's program prints it: the nearest 0.01 s, halves up.
+
+    Shares and rates are computed from it (PROTOCOL 1.2), so that they are those of a harness that reads the
+    program's output. Source: av_dump_format in libavformat/dump.c.
+    """
+    hundredths = (round(duration_s * 1_000_000) + 5_000) // 10_000
+    return hundredths / 100
+
+
 def allocate_frames(durations_s: Sequence[float], total: int = 64, floor: int = 4) -> list[int]:
-    """Share ``total`` frames over clips by duration; no clip gets fewer than ``floor``.
+    """Share ``total`` frames over clips by duration (as printed, in seconds); no clip gets fewer than ``floor``.
 
     Largest remainder with a floor, PROTOCOL 1.2: start from max(floor, int(share)); while that
     exceeds the budget take one from the clip with the most frames above the floor (then the largest
@@ -165,11 +198,14 @@ def _check_ranges(spec: FrameSpec) -> None:
     if spec.count is not None and spec.count < least:
         hint = "; one frame is sampling=central" if spec.count == 1 else ""
         raise InputError(f"frame spec: count must be at least {least}, got {spec.count}{hint}")
-    # The bounds keep the rate inside what FFmpeg's rationals hold exactly enough.
     if spec.rate_fps is not None and not 1e-4 <= spec.rate_fps <= 1000:
         raise InputError(f"frame spec: rate_fps must lie in [0.0001, 1000], got {spec.rate_fps}")
-    if spec.max_width_px < 2:
-        raise InputError(f"frame spec: max_width_px must be at least 2, got {spec.max_width_px}")
+    if spec.max_width_px is not None and spec.max_short_side_px is not None:
+        raise InputError("frame spec: give max_width_px or max_short_side_px, not both")
+    for name in ("max_width_px", "max_short_side_px"):
+        limit_px = getattr(spec, name)
+        if limit_px is not None and limit_px < 2:
+            raise InputError(f"frame spec: {name} must be at least 2, got {limit_px}")
     start_s, end_s = spec.start_s, spec.end_s
     if start_s is not None and not 0 <= start_s < float("inf"):
         raise InputError(f"frame spec: start_s must be a time from 0 up, got {start_s}")
@@ -177,17 +213,27 @@ def _check_ranges(spec: FrameSpec) -> None:
         raise InputError(f"frame spec: end_s must lie after start_s={start_s}, got {end_s}")
 
 
-_FIELD_TYPES = {"count": int, "seed": int, "max_width_px": int, "rate_fps": float, "start_s": float, "end_s": float}
+_FIELD_TYPES = {
+    "count": int,
+    "seed": int,
+    "max_width_px": int,
+    "max_short_side_px": int,
+    "rate_fps": float,
+    "start_s": float,
+    "end_s": float,
+}
+_ENUM_FIELDS = {"tail": TailPolicy, "jpeg": Jpeg}
 
 
 def _parse_value(name: str, value: str, text: str) -> object:
-    if name == "tail":
-        return _member(TailPolicy, value, name)
+    if name in _ENUM_FIELDS:
+        return _member(_ENUM_FIELDS[name], value, name)
     if name == "shuffled" and value in ("True", "False"):
         return value == "True"
     if name not in _FIELD_TYPES:
         raise InputError(
-            f"frame spec {text!r}: cannot read {name}={value}; fields: {', '.join(_FIELD_TYPES)}, shuffled, tail"
+            f"frame spec {text!r}: cannot read {name}={value}; "
+            f"fields: {', '.join([*_FIELD_TYPES, 'shuffled', *_ENUM_FIELDS])}"
         )
     try:
         return _FIELD_TYPES[name](value)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from egobench_tasks.errors import InputError
+from egobench_tasks.judge.identity import JudgeIdentity, served_identity
 from egobench_tasks.judge.prompt import JudgeItem, judge_messages
 from egobench_tasks.judge.settings import API_KEY_VARIABLE, JudgeSettings
 from egobench_tasks.judge.store import VerdictStore, verdict_key
@@ -33,10 +34,10 @@ _NO_KEY = "none"
 _NOT_ASKED = Judgement(None, NoVerdict.NOT_ASKED, "")
 
 
-def stored_judgements(items: Sequence[JudgeItem], model: str, store: VerdictStore) -> list[Judgement]:
+def stored_judgements(items: Sequence[JudgeItem], identity: JudgeIdentity, store: VerdictStore) -> list[Judgement]:
     """Return what the store holds of one judge's judgements, one an item, without asking anyone."""
-    keys = [verdict_key(item, model) for item in items]
-    found = store.find(frozenset(keys))
+    keys = [verdict_key(item, identity) for item in items]
+    found = store.find(frozenset(keys), identity.served)
     return [found.get(key, _NOT_ASKED) for key in keys]
 
 
@@ -50,18 +51,21 @@ async def judge_async(items: Sequence[JudgeItem], settings: JudgeSettings, store
 
     Raises no error for a judge that fails: see `Judgement.failure` for what went wrong.
     """
-    before = stored_judgements(items, settings.model, store)
+    identity = served_identity(settings)
+    before = stored_judgements(items, identity, store)
     missing = {
-        verdict_key(item, settings.model): item
+        verdict_key(item, identity): item
         for item, judgement in zip(items, before, strict=True)
         if judgement.verdict is None
     }
     if missing:
-        await _ask_all(list(missing.values()), settings, store)
-    return stored_judgements(items, settings.model, store)
+        await _ask_all(list(missing.values()), settings, identity, store)
+    return stored_judgements(items, identity, store)
 
 
-async def _ask_all(items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictStore) -> None:
+async def _ask_all(
+    items: Sequence[JudgeItem], settings: JudgeSettings, identity: JudgeIdentity, store: VerdictStore
+) -> None:
     import openai
 
     key = _api_key(settings)
@@ -72,7 +76,7 @@ async def _ask_all(items: Sequence[JudgeItem], settings: JudgeSettings, store: V
         nonlocal failures_in_a_row
         for item in waiting:  # shared by all workers: each item goes to one of them
             judgement = _without_key(await _ask(client, settings, item), key)
-            store.append(item, settings.model, judgement)
+            store.append(item, identity, judgement)
             progress.update()
             failures_in_a_row = failures_in_a_row + 1 if judgement.failure in SERVER_FAILURES else 0
             if failures_in_a_row >= GIVE_UP_AFTER:

@@ -13,6 +13,8 @@ from egobench_tasks.servers import check_base_url, read_settings
 PREFIX = "EGOBENCH_JUDGE_"
 API_KEY_VARIABLE = f"{PREFIX}API_KEY"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
+PROMPT_VARIABLE = f"{PREFIX}PROMPT"
+"""Names a file of wording in place of ours; `judge.prompt` reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +25,8 @@ class JudgeSettings:
     the environment variable that holds the key; the key itself is read when it is sent, and is
     never kept here. ``timeout_s`` bounds each wait for the server; ``max_retries`` is how often a
     request is repeated after a timeout, a lost connection, a 429 or a 5xx; ``concurrency`` is how many
-    requests are under way at once; ``max_tokens`` bounds a reply. Raises ``InputError`` for values
+    requests are under way at once; ``max_tokens`` bounds a reply; ``label`` tells this judge from
+    another that once had the same name: verdicts of the two are kept apart. Raises ``InputError`` for values
     that cannot work.
     """
 
@@ -34,6 +37,7 @@ class JudgeSettings:
     max_retries: int = 5
     concurrency: int = 8
     max_tokens: int = 512
+    label: str = ""
 
     def __post_init__(self) -> None:
         for name in ("base_url", "model", "api_key_variable"):
@@ -87,7 +91,7 @@ def _from_yaml(path: Path) -> dict[str, object]:
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
-    apart = {API_KEY_VARIABLE, CONFIG_VARIABLE}
+    apart = {API_KEY_VARIABLE, CONFIG_VARIABLE, PROMPT_VARIABLE}
     return {
         variable.removeprefix(PREFIX).lower(): _typed(variable.removeprefix(PREFIX).lower(), text, variable)
         for variable, text in sorted(environ.items())

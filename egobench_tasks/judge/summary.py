@@ -2,9 +2,10 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
 from egobench_tasks.scoring.intervals import wilson_interval
@@ -15,52 +16,75 @@ MAX_UNJUDGED_RATE = 0.02
 UNANSWERED = Judgement(Verdict(correct=False, score=0.0, reason="no answer"), None, "")
 """Of a question that the model did not answer: wrong, and nothing to ask a judge."""
 
+LOST = Judgement(None, NoVerdict.LOST, "")
+"""Of a question that the model was never asked, or whose answer was lost on the way: neither right nor wrong."""
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeSummary:
-    """Scores over the answers that have a verdict, and how many have none, and why.
+    """Scores over the questions that are decided, and how many are not, and why.
 
-    Answers without a verdict count neither as right nor as wrong (PROTOCOL 2).
+    A question is decided where a judge saw the answer and gave a verdict (``judged``), or where the model gave no
+    answer (``unanswered``: wrong). Answers without a verdict (``unjudged``) count neither as right nor as wrong
+    (PROTOCOL 2); nor do questions that were ``lost``: no clip, a failed request, a shard that is not there. With any of
+    those the run is partial.
     """
 
     judged: int
     correct: int
     score_sum: float
     unjudged: Mapping[NoVerdict, int] = field(default_factory=dict)
+    unanswered: int = 0
+    lost: int = 0
 
     @property
-    def total(self) -> int:
-        """All answers, judged or not."""
+    def decided(self) -> int:
+        """The questions that `accuracy` rests on."""
+        return self.judged + self.unanswered
+
+    @property
+    def answers(self) -> int:
+        """What there was for a judge to see."""
         return self.judged + sum(self.unjudged.values())
 
     @property
+    def total(self) -> int:
+        """All questions."""
+        return self.answers + self.unanswered + self.lost
+
+    @property
     def accuracy(self) -> float:
-        """The share of judged answers that are correct, in [0, 1]; NaN where none is judged."""
-        return self.correct / self.judged if self.judged else math.nan
+        """The share of decided questions that are correct, in [0, 1]; NaN where none is."""
+        return self.correct / self.decided if self.decided else math.nan
 
     @property
     def interval(self) -> tuple[float, float]:
         """The Wilson 95 % interval of `accuracy`."""
-        return wilson_interval(self.correct, self.judged)
+        return wilson_interval(self.correct, self.decided)
 
     @property
     def mean_score(self) -> float:
-        """The judge's mean score over judged answers, in [0, 5]; NaN where none is judged."""
-        return self.score_sum / self.judged if self.judged else math.nan
+        """The judge's mean score over decided questions, in [0, 5]; NaN where none is."""
+        return self.score_sum / self.decided if self.decided else math.nan
 
     @property
     def unjudged_rate(self) -> float:
-        """The share of all answers that have no verdict, in [0, 1]; 0 for no answers."""
-        return 1 - self.judged / self.total if self.total else 0.0
+        """The share of answers that have no verdict, in [0, 1]; 0 for no answers."""
+        return 1 - self.judged / self.answers if self.answers else 0.0
 
 
 def summarise(judgements: Iterable[Judgement]) -> JudgeSummary:
-    """Add up the judgements of a set of answers."""
+    """Add up the judgements of a set of questions."""
     verdicts: list[Verdict] = []
     unjudged: Counter[NoVerdict] = Counter()
+    unanswered = lost = 0
     for judgement in judgements:
-        if judgement.verdict is not None:
+        if judgement == UNANSWERED:
+            unanswered += 1
+        elif judgement.verdict is not None:
             verdicts.append(judgement.verdict)
+        elif judgement.failure is NoVerdict.LOST:
+            lost += 1
         elif judgement.failure is not None:
             unjudged[judgement.failure] += 1
     return JudgeSummary(
@@ -68,25 +92,38 @@ def summarise(judgements: Iterable[Judgement]) -> JudgeSummary:
         correct=sum(verdict.correct for verdict in verdicts),
         score_sum=math.fsum(verdict.score for verdict in verdicts),
         unjudged=dict(sorted(unjudged.items())),
+        unanswered=unanswered,
+        lost=lost,
     )
 
 
-def mean_accuracy(summaries: Iterable[JudgeSummary]) -> float:
-    """Return the mean of the categories' accuracies, the benchmark's average (PROTOCOL 2).
+def mean_accuracy(summaries: Collection[JudgeSummary]) -> float:
+    """Return the mean of the ten categories' accuracies, the benchmark's average (PROTOCOL 2).
 
-    NaN where a category has no judged answer: a mean over fewer categories is another figure.
+    ``summaries`` has one a category. NaN where a category is not there or has nothing decided: a mean over fewer
+    categories is another figure.
     """
-    accuracies = [summary.accuracy for summary in summaries]
-    return math.fsum(accuracies) / len(accuracies) if accuracies else math.nan
+    if len(summaries) != len(EGOTEMPO.category_codes):
+        return math.nan
+    return math.fsum(summary.accuracy for summary in summaries) / len(summaries)
 
 
 def describe(summary: JudgeSummary) -> str:
-    """Return one line for people: the accuracy, its interval, and how many verdicts it rests on."""
+    """Return one line for people: the accuracy, its interval, what it rests on, and what is missing and why."""
     if not summary.total:
         return "no answers to judge"
     missing = ", ".join(f"{reason} {count}" for reason, count in summary.unjudged.items())
-    rests_on = f"{summary.judged} of {summary.total} answers judged" + (f" (no verdict: {missing})" if missing else "")
-    if not summary.judged:
+    rests_on = f"{summary.judged} of {summary.answers} answers judged" + (
+        f" (no verdict: {missing})" if missing else ""
+    )
+    if summary.unanswered:
+        rests_on += f", {summary.unanswered} questions left unanswered by the model (wrong)"
+    if summary.lost:
+        rests_on += (
+            f"; PARTIAL: {summary.lost} of {summary.total} questions lost (no clip, or a failed request: "
+            "neither right nor wrong)"
+        )
+    if not summary.decided:
         return rests_on
     low, high = summary.interval
     return (

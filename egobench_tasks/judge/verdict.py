@@ -37,6 +37,7 @@ class NoVerdict(StrEnum):
     SERVER_ERROR = "server_error"
     REFUSED = "refused"  # any other HTTP status: a wrong key, an unknown model, a prompt too long
     NOT_ASKED = "not_asked"
+    LOST = "lost"  # there is no answer to judge, and that is not the model's doing: no clip, a failed request
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Each attempt is a journal entry under its own key, so a kill between two attempt
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from egobench_tasks.runs.journal import Answer
-from egobench_tasks.scoring.answers import LENGTH_STOP
+from egobench_tasks.scoring.endings import Ending, ending
 
 
 def growing_budgets(first_tokens: int, cap_tokens: int) -> Iterator[int]:
@@ -23,7 +23,7 @@ def growing_budgets(first_tokens: int, cap_tokens: int) -> Iterator[int]:
 
 def ended_by_itself(answer: Answer) -> bool:
     """Whether an attempt was not cut short by its budget: more tokens would not change it."""
-    return answer.finish_reason != LENGTH_STOP
+    return ending(answer.finish_reason) is not Ending.LENGTH
 
 
 def next_attempt(
@@ -43,7 +43,7 @@ def next_attempt(
     last: Answer | None = None
     for budget_tokens in budgets:
         answer = kept.get(key(budget_tokens))
-        if answer is None:
+        if answer is None or ending(answer.finish_reason) is Ending.SERVICE_FAILURE:  # older versions kept such
             return last, budget_tokens
         last = answer
         if is_final(answer):

@@ -8,12 +8,13 @@ import hashlib
 import json
 import os
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from egobench_tasks.cache import cache_dir
+from egobench_tasks.runs.sessions import Session, write_session
 
 if TYPE_CHECKING:
     from egobench_tasks.frames.lazy import FrameList
@@ -25,6 +26,8 @@ UNANSWERED = frozenset({CLIP_UNREADABLE, REQUEST_FAILED, MISSING})
 """Finish reasons of questions without a generation: they score 0, are not journalled, and are asked again."""
 
 JOURNAL_VARIABLE = "EGOBENCH_JOURNAL"
+FRESH_VARIABLE = "EGOBENCH_FRESH"
+"""Set to anything, it has a run ask everything anew; a variable, as `shards.SHARD_VARIABLE` is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +58,20 @@ def answer_key(**inputs: Any) -> str:
 
 
 def question_key(
-    identity: Mapping[str, Any], segments: Sequence[Mapping[str, Any]], frames: "FrameList", max_new_tokens: int
+    identity: Mapping[str, Any],
+    segments: Sequence[Mapping[str, Any]],
+    frames: "FrameList",
+    max_new_tokens: int,
+    generation: int = 0,
 ) -> str:
     """Return the key of one question's answer by one model, whose ``identity`` is everything that shapes its answers.
 
     ``segments`` are rows as of `messages.to_record`. Clips count by their content, wherever they lie.
+    ``generation``: see `next_generation`.
     """
     return answer_key(
         **identity,
+        generation=generation,
         segments=segments,
         frames=[(request.sha256, request.spec.key()) for request in frames.requests],
         max_new_tokens=max_new_tokens,
@@ -75,32 +84,63 @@ def journal_root() -> Path:
     return Path(named) if named else cache_dir() / "journal"
 
 
+def is_fresh(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether this run is to ask everything anew (``--fresh``)."""
+    return bool(environ.get(FRESH_VARIABLE))
+
+
+def next_generation(identity: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> int:
+    """Return the generation of answers that a run belongs to: the newest that one model has, 0 at first.
+
+    Where ``EGOBENCH_FRESH`` is set it is a new one: the old answers stay where they are, and are not taken. Later runs
+    without it go on with the new ones.
+    """
+    digest = answer_key(**identity)
+    kept = [path.name.rpartition("-")[2] for path in journal_root().glob(f"{digest}-*")]
+    newest = max((int(number) for number in kept if number.isdecimal()), default=0)
+    begins = is_fresh(environ) and journal_folder(identity, newest).is_dir()
+    return newest + 1 if begins else newest
+
+
+def journal_folder(identity: Mapping[str, Any], generation: int) -> Path:
+    """Return where one model's answers of one generation are kept."""
+    digest = answer_key(**identity)
+    return journal_root() / (f"{digest}-{generation}" if generation else digest)
+
+
 class Journal:
     """A folder of append-only JSON lines, one file a process, so that none needs a lock.
 
-    Several processes, machines or shards may write into one folder at once.
+    Several processes, machines or shards may write into one folder at once. ``session``, where it is given, says
+    beside this process's answers what gave them.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, session: Session | None = None) -> None:
         self.folder = folder
+        self.session = session
+        self._stem = uuid.uuid4().hex
         self._file: TextIO | None = None
 
     def answers(self) -> dict[str, Answer]:
         """Read all answers by key. A line that a kill cut short is left out: its question is asked again."""
-        found: dict[str, Answer] = {}
-        for path in sorted(self.folder.glob("*.jsonl")):
-            # not splitlines(): a model may write U+2028 or other line ends that JSON leaves as they are
-            for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
-                answer = _read(line)
-                if answer is not None:
-                    found[answer.key] = answer
-        return found
+        return {answer.key: answer for answers in self.by_session().values() for answer in answers}
+
+    def by_session(self) -> dict[str, list[Answer]]:
+        """Read all answers by the file that holds them, which is named as its session's (see `sessions`)."""
+        return {path.stem: list(_read_file(path)) for path in sorted(self.folder.glob("*.jsonl"))}
+
+    def note_session(self) -> None:
+        """Write down what gives this process's answers, before the first of them; once is enough."""
+        if self.session is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_session(self.folder, self._stem, self.session)
 
     def append(self, answer: Answer) -> None:
         """Write one answer and return once it is on disk."""
         if self._file is None:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._file = (self.folder / f"{uuid.uuid4().hex}.jsonl").open("x", encoding="utf-8")
+            self.note_session()
+            self._file = (self.folder / f"{self._stem}.jsonl").open("x", encoding="utf-8")
         self._file.write(json.dumps(asdict(answer), ensure_ascii=False) + "\n")
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -110,10 +150,19 @@ class Journal:
         if self._file is not None:
             self._file.close()
             self._file = None
+            self._stem = uuid.uuid4().hex
 
 
 _NAMES = frozenset(field.name for field in fields(Answer))
 _REQUIRED = frozenset(field.name for field in fields(Answer) if field.default is dataclasses.MISSING)
+
+
+def _read_file(path: Path) -> Iterator[Answer]:
+    # not splitlines(): a model may write U+2028 or other line ends that JSON leaves as they are
+    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+        answer = _read(line)
+        if answer is not None:
+            yield answer
 
 
 def _read(line: str) -> Answer | None:

@@ -4,11 +4,14 @@ A lenient reading would reward models for prose that happens to hold a letter, a
 papers' numbers differ by parser. So: JSON only, the last one wins, anything odd is no answer.
 """
 
-import json
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+
+from egobench_tasks.scoring.endings import Ending, ending
+from egobench_tasks.scoring.json_answers import last_answer_object
+from egobench_tasks.scoring.reasoning import split_reasoning
 
 NORMAL_STOP = "stop"
 LENGTH_STOP = "length"
@@ -35,14 +38,10 @@ class ParsedAnswer:
     failure: AnswerFailure | None = None
 
 
-# One letter; "option " before it, one pair of brackets round it, one closing mark after it.
+# One letter; "option " and an opening bracket before it, a closing one and one closing mark after it, each or none.
 # ASCII only: under Unicode rules IGNORECASE lets the Kelvin sign pass for a K.
-_ITEM = re.compile(
-    r"(?:option\s+)?(?:\((?P<round>[a-z])\)|\[(?P<square>[a-z])\]|(?P<bare>[a-z]))[.):]?",
-    re.ASCII | re.IGNORECASE,
-)
+_ITEM = re.compile(r"(?:option\s+)?[(\[]?(?P<letter>[a-z])[)\]]?[.):]?", re.ASCII | re.IGNORECASE)
 _SEPARATORS = re.compile(r"[,;/]")
-_OPEN_TAG, _CLOSE_TAG = "<think>", "</think>"
 
 
 def final_answer(raw_text: str, letters: Collection[str], finish_reason: str = NORMAL_STOP) -> frozenset[str] | None:
@@ -56,16 +55,15 @@ def parse_answer(raw_text: str, letters: Collection[str], finish_reason: str = N
     Args:
         raw_text: everything the model generated, reasoning included.
         letters: the letters that were shown, upper case.
-        finish_reason: why generation ended, in the OpenAI API's words ("stop", "length", ...).
+        finish_reason: why generation ended, in any provider's words; see `endings.ending`.
     """
-    if finish_reason == LENGTH_STOP:
-        return ParsedAnswer(None, AnswerFailure.TRUNCATED)
-    if finish_reason != NORMAL_STOP:
-        return ParsedAnswer(None, AnswerFailure.ABNORMAL_STOP)
-    text = answer_text(raw_text)
+    end = ending(finish_reason)
+    if end is not Ending.NORMAL:
+        return ParsedAnswer(None, AnswerFailure.TRUNCATED if end is Ending.LENGTH else AnswerFailure.ABNORMAL_STOP)
+    text = split_reasoning(raw_text).answer
     if text is None:
         return ParsedAnswer(None, AnswerFailure.UNCLOSED_REASONING)
-    declared = _last_answer_object(text)
+    declared = last_answer_object(text)
     if declared is None:
         return ParsedAnswer(None, AnswerFailure.NO_JSON)
     return _read_items(declared["answer"], letters)
@@ -76,34 +74,9 @@ def open_answer(raw_text: str, finish_reason: str = NORMAL_STOP) -> str | None:
 
     A generation that did not end by itself, or never left its reasoning, is no answer (PROTOCOL 1.3, rules 1 and 5).
     """
-    if finish_reason != NORMAL_STOP:
+    if ending(finish_reason) is not Ending.NORMAL:
         return None
-    return (answer_text(raw_text) or "").strip() or None
-
-
-def answer_text(raw_text: str) -> str | None:
-    """Return what follows the reasoning, or None where reasoning was opened and never closed.
-
-    Chat templates may pre-fill the opening tag, so a closing tag alone also ends reasoning.
-    """
-    _, closed, after = raw_text.rpartition(_CLOSE_TAG)
-    text = after if closed else raw_text
-    return None if _OPEN_TAG in text else text
-
-
-def _last_answer_object(text: str) -> dict[str, object] | None:
-    """Return the JSON object with an "answer" key that starts last, nested ones included."""
-    decoder = json.JSONDecoder()
-    start = text.rfind("{")
-    while start != -1:
-        try:
-            value, _ = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):  # not JSON here, or nested beyond any real answer
-            value = None
-        if isinstance(value, dict) and "answer" in value:
-            return value
-        start = text.rfind("{", 0, start)
-    return None
+    return (split_reasoning(raw_text).answer or "").strip() or None
 
 
 def _read_items(declared: object, letters: Collection[str]) -> ParsedAnswer:
@@ -127,4 +100,4 @@ def _read_letter(item: object) -> str | None:
     match = _ITEM.fullmatch(item.strip()) if isinstance(item, str) else None
     if match is None:
         return None
-    return (match["round"] or match["square"] or match["bare"]).upper()
+    return match["letter"].upper()

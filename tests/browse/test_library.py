@@ -79,7 +79,7 @@ def test_a_page_holds_clips_options_gold_and_answers_as_they_are(library, sample
         if number % 2:
             assert (hasty.verdict, hasty.failure) == (Verdict.NO_ANSWER, "truncated")
             assert (hasty.text, hasty.finish_reason) == ("<think>\nLooking at", "length")
-        assert thinker.frames == "v1,budget,count=64,max_width_px=480,tail=strict at least 4 a clip"
+        assert thinker.frames == "v2,budget,count=64,max_width_px=480,jpeg=ffmpeg-q3,tail=strict at least 4 a clip"
 
 
 def test_the_strips_are_the_frames_of_the_message(library, sample_runs, store):

@@ -1,5 +1,6 @@
 """A matrix of small clips, made by imageio-ffmpeg's program, and that program as the reference for frames."""
 
+import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -164,6 +165,25 @@ def ffmpeg() -> Callable[..., bytes]:
         return subprocess.run(command, check=True, capture_output=True).stdout
 
     return run
+
+
+@pytest.fixture(scope="session")
+def printed_s() -> Callable[[Path], float]:
+    """Return the duration in seconds that the program prints for a clip."""
+
+    def printed(path: Path) -> float:
+        command = [imageio_ffmpeg.get_ffmpeg_exe(), "-hide_banner", "-nostdin", "-i", str(path)]
+        output = subprocess.run(command, capture_output=True, check=False).stderr.decode(errors="replace")
+        hours, minutes, seconds = re.search(r"Duration: (\d+):(\d+):([\d.]+)", output).groups()
+        return int(hours) * 3600 + int(minutes) * 60 + float(seconds)
+
+    return printed
+
+
+@pytest.fixture(scope="session")
+def budget_filter(printed_s: Callable[[Path], float]) -> Callable[[Path, int], str]:
+    """Return the filter that chooses so many frames of a clip, as PROTOCOL 1.2 has it."""
+    return lambda path, count: f"fps={count / max(printed_s(path), 0.1):.6f}"
 
 
 @pytest.fixture(scope="session")

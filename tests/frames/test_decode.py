@@ -1,3 +1,4 @@
+import io
 import pickle
 from fractions import Fraction
 
@@ -8,6 +9,7 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.frames import decode, gop, plain
@@ -57,7 +59,7 @@ def windowed_specs(draw):
 def test_all_ways_give_the_same_frames(name, spec, make_clip):
     path = str(make_clip(name))
     selective, from_window, from_start = (
-        way(path, spec, RgbPictures(spec.max_width_px).render)
+        way(path, spec, RgbPictures(spec).render)
         for way in (decode._decode_selectively, decode._decode_from_window, decode._decode_from_start)
     )
     assert selective.times_s == from_window.times_s == from_start.times_s
@@ -156,7 +158,7 @@ def test_short_clips_repeat_or_give_what_they_have(make_clip):
 def test_times_and_order(make_clip):
     path = str(make_clip("x264 start above zero"))
     in_order = decode_frames(path, FrameSpec(sampling="rate", rate_fps=2))
-    assert in_order.times_s == pytest.approx((0, 0.5, 1, 1.5, 2, 2.5), abs=1 / 30)
+    assert in_order.times_s == pytest.approx((0, 17 / 30, 35 / 30, 53 / 30, 71 / 30, 89 / 30))
     shuffled = decode_frames(path, FrameSpec(sampling="rate", rate_fps=2, shuffled=True, seed=1))
     assert shuffled.times_s != in_order.times_s
     assert sorted(shuffled.times_s) == list(in_order.times_s)
@@ -170,6 +172,32 @@ def test_frames_are_upright_and_small(make_clip):
     assert decode_frames(str(make_clip("x264 odd size")), BUDGET).frames[0].shape == (242, 427, 3)
     narrow = FrameSpec(sampling="central", max_width_px=100)
     assert decode_frames(str(make_clip("x264 pyramid")), narrow).frames[0].shape == (56, 100, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "short_side_px", "shape"),
+    [
+        ("x264 pyramid", 540, (360, 640, 3)),
+        ("x264 pyramid", 360, (360, 640, 3)),
+        ("x264 pyramid", 240, (240, 426, 3)),
+        ("x264 odd size, wide", 540, (361, 643, 3)),
+        ("x264 odd size, wide", 240, (240, 428, 3)),
+        ("x264 portrait, tall", 540, (960, 540, 3)),
+        ("x264 portrait, tall", 270, (480, 270, 3)),
+        ("rotated 90", 240, (426, 240, 3)),
+    ],
+)
+def test_the_short_side_is_scaled_down_and_never_up(name, short_side_px, shape, make_clip):
+    spec = FrameSpec(sampling="central", max_short_side_px=short_side_px, jpeg="libjpeg-95")
+    path = str(make_clip(name))
+    (rgb,) = decode_frames(path, spec).frames
+    assert rgb.shape == shape
+    (jpeg,) = decode_jpegs(path, spec).frames
+    with Image.open(io.BytesIO(jpeg)) as image:
+        assert (image.height, image.width, 3) == shape
+        assert image.quantization[0][:3] == [2, 1, 1], "the standard table at quality 95"
+        assert image.layer[0][1:3] == (2, 2), "colours at half the size"
+        assert np.abs(np.asarray(image, int)[..., 1] - rgb[..., 1]).mean() < 4
 
 
 @pytest.mark.parametrize("name", ["x264 truncated", "x264 truncated, MKV", "VP9 truncated"])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egobench_tasks.errors import InputError
-from egobench_tasks.frames.spec import FrameSpec, Sampling, TailPolicy, allocate_frames
+from egobench_tasks.frames.spec import FrameSpec, Jpeg, Sampling, TailPolicy, allocate_frames, printed_duration_s
 
 TIMES = st.floats(min_value=0, max_value=1e5, allow_nan=False)
 
@@ -13,7 +13,8 @@ TIMES = st.floats(min_value=0, max_value=1e5, allow_nan=False)
 @st.composite
 def specs(draw):
     kind = draw(st.sampled_from(Sampling))
-    fields = {"sampling": kind, "max_width_px": draw(st.integers(2, 4000)), "tail": draw(st.sampled_from(TailPolicy))}
+    fields = {"sampling": kind, "tail": draw(st.sampled_from(TailPolicy)), "jpeg": draw(st.sampled_from(Jpeg))}
+    fields[draw(st.sampled_from(["max_width_px", "max_short_side_px"]))] = draw(st.integers(2, 4000))
     if kind in (Sampling.BUDGET, Sampling.UNIFORM):
         fields["count"] = draw(st.integers(2, 10**6))
     if kind is Sampling.RATE:
@@ -38,10 +39,15 @@ def test_the_key_is_the_spec(one, other):
 
 
 def test_keys_are_stable():
-    assert FrameSpec(sampling="budget", count=64).key() == "v1,budget,count=64,max_width_px=480,tail=strict"
     assert (
-        FrameSpec(sampling="rate", rate_fps=1, count=8, shuffled=True, seed=3, start_s=2, end_s=4.5).key()
-        == "v1,rate,count=8,rate_fps=1.0,seed=3,shuffled=True,start_s=2.0,end_s=4.5,max_width_px=480,tail=strict"
+        FrameSpec(sampling="budget", count=64).key() == "v2,budget,count=64,max_width_px=480,jpeg=ffmpeg-q3,tail=strict"
+    )
+    everything = FrameSpec(
+        sampling="rate", rate_fps=1, count=8, shuffled=True, seed=3, start_s=2, end_s=4.5, max_short_side_px=540
+    )
+    assert everything.key() == (
+        "v2,rate,count=8,rate_fps=1.0,seed=3,shuffled=True,start_s=2.0,end_s=4.5,"
+        "max_short_side_px=540,jpeg=ffmpeg-q3,tail=strict"
     )
 
 
@@ -71,7 +77,10 @@ def test_a_user_writes_what_differs():
         ({"sampling": "central", "start_s": 3, "end_s": 3}, "end_s"),
         ({"sampling": "central", "end_s": float("inf")}, "end_s"),
         ({"sampling": "central", "max_width_px": 1}, "max_width_px"),
+        ({"sampling": "central", "max_short_side_px": 1}, "max_short_side_px"),
+        ({"sampling": "central", "max_short_side_px": 540, "max_width_px": 480}, "not both"),
         ({"sampling": "central", "tail": "maybe"}, "tail"),
+        ({"sampling": "central", "jpeg": "best"}, "jpeg"),
     ],
 )
 def test_bad_values_are_named(fields, named):
@@ -92,6 +101,19 @@ def test_allocation_golden_vectors(shared_dir):
     assert len(cases) > 10
     for case in cases:
         assert allocate_frames(case["durations_s"], case["total"], case["floor"]) == case["frames"], case
+
+
+def test_a_question_has_64_frames_and_each_clip_4_where_nothing_else_is_said():
+    assert allocate_frames([60.0, 60.0]) == [32, 32]
+    assert allocate_frames([1000.0, 1.0]) == [60, 4]
+
+
+@pytest.mark.parametrize(
+    ("exact_s", "printed_s"),
+    [(60.0, 60.0), (60.033333, 60.03), (0.004999, 0.0), (0.005, 0.01), (12.344999, 12.34), (12.345, 12.35), (0, 0)],
+)
+def test_durations_are_rounded_as_ffmpeg_prints_them(exact_s, printed_s):
+    assert printed_duration_s(exact_s) == printed_s
 
 
 @given(st.lists(TIMES, min_size=1, max_size=30), st.integers(0, 300), st.integers(0, 8))

@@ -1,11 +1,11 @@
 """Selection against FFmpeg's own ``fps`` filter, run on tiny frames."""
 
-import itertools
 from collections import Counter
 from fractions import Fraction
 
 import av
 import numpy as np
+import pytest
 from av.filter import Graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from egobench_tasks.frames.select import (
     IndexSelector,
     RateSelector,
+    budget_selector,
     display_order,
     ffmpeg_rate,
+    frames_asked,
     index_selector,
-    rate_selector,
     repeat,
     round_half_away,
     uniform_indices,
 )
-from egobench_tasks.frames.spec import FrameSpec
+from egobench_tasks.frames.spec import FrameSpec, printed_duration_s
 
 EVERYTHING = 10**9
 TIME_BASES = st.sampled_from([Fraction(1, n) for n in (25, 600, 1000, 12800, 15360, 30000, 90000)])
@@ -66,22 +67,12 @@ def filtered(time_base, times, end, options):
 @given(timelines(), st.integers(1, 80), st.floats(0.02, 5))
 def test_budget_is_the_fps_filter(timeline, count, stretch):
     time_base, times, end = timeline
-    duration_us = max(1, round((end - times[0]) * time_base * stretch * 10**6))
-    text = f"{duration_us // 10**6}.{duration_us % 10**6:06d}"
-    selector = rate_selector(FrameSpec(sampling="budget", count=count), duration_us / 10**6, time_base)
+    duration_s = printed_duration_s(float((end - times[0]) * time_base) * stretch)
+    selector = budget_selector(FrameSpec(sampling="budget", count=count), duration_s, time_base)
     selector.asked = EVERYTHING  # the filter itself knows no limit
-    shown, bases = filtered(time_base, times, end, f"fps={count}/{text}")
+    shown, bases = filtered(time_base, times, end, f"fps={count / max(duration_s, 0.1):.6f}")
     assert repeat(range(len(times)), selector.plan(times, end)) == shown
     assert bases <= {1 / selector.rate}
-
-
-@settings(deadline=None, max_examples=200)
-@given(timelines(), st.sampled_from([0.1, 0.5, 1.0, 1.5, 3.0, 29.97, 120.0]))
-def test_rate_is_the_fps_filter_rounding_up_from_zero(timeline, rate_fps):
-    time_base, times, end = timeline
-    selector = RateSelector(EVERYTHING, ffmpeg_rate(rate_fps), time_base, on_screen=True)
-    shown, _ = filtered(time_base, times, end, f"fps={rate_fps}:round=up:start_time=0")
-    assert repeat(range(len(times)), selector.plan(times, end)) == shown
 
 
 @given(timelines(), st.integers(1, 80), st.data())
@@ -110,9 +101,9 @@ def test_frames_may_be_skipped_up_to_one_that_may_begin(timeline, count, data):
     assert seen + [0] * (start - cut) + skipping.plan(times[start:], end) == expected
 
 
-@given(st.integers(1, 10**4), st.integers(1, 200), TIME_BASES, st.booleans())
-def test_latest_time_is_the_last_that_may_begin(outputs, count, time_base, on_screen):
-    selector = RateSelector(EVERYTHING, Fraction(count, 7), time_base, on_screen)
+@given(st.integers(1, 10**4), st.integers(1, 200), TIME_BASES)
+def test_latest_time_is_the_last_that_may_begin(outputs, count, time_base):
+    selector = RateSelector(EVERYTHING, Fraction(count, 7), time_base)
     selector.next_output = outputs
     assert selector.may_begin_at(selector.latest_time())
     assert not selector.may_begin_at(selector.latest_time() + 1)
@@ -123,6 +114,12 @@ def test_rates_are_close_and_small(rate_fps):
     rate = ffmpeg_rate(rate_fps)
     assert abs(rate - Fraction(rate_fps)) <= Fraction(1, 10**8)
     assert max(rate.numerator, rate.denominator) < 2**31
+
+
+@pytest.mark.parametrize("rate_fps", [1.0547914161437252e-05, 0.0007072849360331286, 0.0013655421023546107])
+def test_the_last_bits_of_a_small_rate_are_cut_as_ffmpeg_cuts_them(rate_fps):
+    _, (base,) = filtered(Fraction(1, 1000), [0], 1, f"fps={rate_fps!r}:start_time=0:round=up")
+    assert ffmpeg_rate(rate_fps) == 1 / base
 
 
 def test_known_rates():
@@ -141,8 +138,10 @@ def test_uniform_spans_first_to_last(frame_count, count):
     assert len(indices) == min(frame_count, count) == len(set(indices))
     assert indices[0] == 0
     assert indices[-1] == frame_count - 1
-    gaps = {later - earlier for earlier, later in itertools.pairwise(indices)}
-    assert not gaps or max(gaps) - min(gaps) <= 1
+    if frame_count > count:
+        assert indices == np.linspace(0, frame_count - 1, count).astype(int).tolist()
+        exact = [step * (frame_count - 1) // (count - 1) for step in range(count)]
+        assert all(0 <= whole - index <= 1 for whole, index in zip(exact, indices, strict=True))
 
 
 def test_positions_of_each_kind():
@@ -153,7 +152,10 @@ def test_positions_of_each_kind():
     assert wanted(sampling="central") == [50]
     assert wanted(sampling="central", frame_count=1) == [0]
     assert wanted(sampling="random", count=500, seed=1) == list(range(100))
-    assert len(wanted(sampling="random", rate_fps=0.45, seed=1)) == 5
+    assert len(wanted(sampling="random", rate_fps=0.44, seed=1)) == 4
+    assert wanted(sampling="rate", rate_fps=0.4) == [0, 33, 66, 99]
+    assert wanted(sampling="rate", rate_fps=50) == list(range(100))
+    assert wanted(sampling="rate", rate_fps=0.01) == wanted(sampling="central")
     assert wanted(sampling="random", count=5, seed=1) != wanted(sampling="random", count=5, seed=2)
     assert wanted(sampling="random", count=5, seed=1) == wanted(sampling="random", count=5, seed=1)
 
@@ -168,10 +170,26 @@ def test_positions_are_shown_and_skipped():
     assert selector.done
 
 
-def test_a_rate_gives_one_frame_at_least_and_the_cap_at_most():
-    for duration_s, cap, expected in ((2.7, None, 1), (45.8, None, 5), (139.1, 7, 7), (139.1, 20, 14)):
+def test_nothing_wanted_is_done_at_once():
+    selector = IndexSelector(0, Counter())
+    assert selector.done
+    assert selector.plan([0, 1], 2) == [0, 0]
+
+
+def test_a_rate_is_a_number_of_frames():
+    """0.1 frames a second of 2.7 to 139.1 s: 1 to 14, the first and last frame among them; one is the central frame."""
+    for duration_s, cap, expected in (
+        (2.7, None, 1),
+        (45.8, None, 5),
+        (139.1, 7, 7),
+        (139.1, 20, 14),
+        (139.1, None, 14),
+    ):
         spec = FrameSpec(sampling="rate", rate_fps=0.1, count=cap)
-        assert rate_selector(spec, duration_s, Fraction(1, 1000)).asked == expected
+        selector = index_selector(spec, 1000, duration_s)
+        assert selector.asked == expected == frames_asked(spec, duration_s)
+        positions = sorted(selector.wanted)
+        assert (positions[0], positions[-1]) == ((0, 999) if expected > 1 else (500, 500))
 
 
 def test_shuffling_is_a_permutation_by_seed():

@@ -13,7 +13,8 @@ import pytest
 
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.judge.client import GIVE_UP_AFTER, judge, read_response, stored_judgements
-from egobench_tasks.judge.prompt import JudgeItem
+from egobench_tasks.judge.identity import JudgeIdentity, judge_identity
+from egobench_tasks.judge.prompt import JudgeItem, prompt_fingerprint
 from egobench_tasks.judge.settings import JudgeSettings
 from egobench_tasks.judge.store import VerdictStore
 from egobench_tasks.judge.summary import summarise
@@ -201,10 +202,13 @@ def test_three_in_ten_failing_leave_a_score_over_seven_and_the_next_run_complete
 
 def test_another_model_is_another_judge(scripted, settings, store):
     judge([item("a")], settings, store)
-    assert stored_judgements([item("a")], "other", store)[0].failure is NoVerdict.NOT_ASKED
+    assert (
+        stored_judgements([item("a")], JudgeIdentity("other", prompt_fingerprint()), store)[0].failure
+        is NoVerdict.NOT_ASKED
+    )
     judge([item("a")], replace(settings, model="other"), store)
     assert scripted.asked == {"a": 2}
-    assert stored_judgements([item("a")], "scripted", store)[0].verdict == SCRIPTED
+    assert stored_judgements([item("a")], judge_identity(settings), store)[0].verdict == SCRIPTED
 
 
 def test_nothing_to_judge_asks_nothing(scripted, settings, store):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egobench_tasks.judge.prompt import JudgeItem
-from egobench_tasks.judge.summary import agreement, describe, mean_accuracy, summarise
+from egobench_tasks.judge.summary import LOST, UNANSWERED, agreement, describe, mean_accuracy, summarise
 from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
 from egobench_tasks.scoring.intervals import wilson_interval
 
@@ -39,9 +39,33 @@ def test_no_verdict_at_all_is_no_score():
 
 def test_the_average_is_over_categories_and_needs_all_of_them():
     half, full = summarise([RIGHT, WRONG]), summarise([RIGHT] * 7)
-    assert mean_accuracy([half, full]) == 0.75
-    assert math.isnan(mean_accuracy([half, summarise([LATE])]))
+    assert mean_accuracy([half] * 5 + [full] * 5) == 0.75
+    assert math.isnan(mean_accuracy([half] * 9 + [summarise([LATE])]))
+    assert math.isnan(mean_accuracy([half] * 9 + [summarise([LOST])]))
     assert math.isnan(mean_accuracy([]))
+
+
+def test_five_questions_of_two_categories_give_no_mean():
+    assert math.isnan(mean_accuracy([summarise([RIGHT] * 3), summarise([RIGHT] * 2)]))
+
+
+def test_what_the_model_left_unanswered_is_wrong_and_what_was_lost_is_nothing():
+    summary = summarise([RIGHT, UNANSWERED, LOST, LOST, LATE])
+    assert (summary.judged, summary.unanswered, summary.lost, summary.answers, summary.total) == (1, 1, 2, 2, 5)
+    assert (summary.accuracy, summary.mean_score, summary.unjudged_rate) == (0.5, 2.5, 0.5)
+    line = describe(summary)
+    assert "1 of 2 answers judged (no verdict: timeout 1), 1 questions left unanswered" in line
+    assert "PARTIAL: 2 of 5 questions lost" in line
+
+
+def test_500_lost_questions_are_no_figure_at_all():
+    summary = summarise([LOST] * 500)
+    assert math.isnan(summary.accuracy) and summary.judged == 0
+    assert "%" not in describe(summary)
+
+
+def test_questions_without_clips_do_not_thin_out_a_judge_that_is_down():
+    assert summarise([LOST] * 492 + [LATE] * 8).unjudged_rate == 1
 
 
 def _items(count):

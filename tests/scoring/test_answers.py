@@ -1,11 +1,14 @@
 import json
 import string
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from egobench_tasks.scoring.answers import AnswerFailure, final_answer, parse_answer
+from egobench_tasks.scoring.json_answers import last_answer_object
+from egobench_tasks.scoring.reasoning import split_reasoning
 
 LETTERS = "ABCDEF"
 
@@ -16,6 +19,15 @@ def test_golden_vectors(shared_dir):
     for case in cases:
         expected = None if case["chosen"] is None else set(case["chosen"])
         assert final_answer(case["raw"], case["letters"]) == expected, case["raw"]
+
+
+CASES = json.loads((Path(__file__).parent / "cases" / "reading.json").read_text())
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case['note']}: {case['raw'][:40]!r}" for case in CASES])
+def test_cases(case):
+    expected = None if case["chosen"] is None else set(case["chosen"])
+    assert final_answer(case["raw"], case["letters"], case["finish_reason"]) == expected
 
 
 @pytest.mark.parametrize(
@@ -30,7 +42,7 @@ def test_golden_vectors(shared_dir):
         ('{"answer": []}', AnswerFailure.EMPTY),
         ('{"answer": " "}', AnswerFailure.EMPTY),
         ('{"answer": ["AB"]}', AnswerFailure.UNREADABLE_ITEM),
-        ('{"answer": ["(A"]}', AnswerFailure.UNREADABLE_ITEM),
+        ('{"answer": ["((A"]}', AnswerFailure.UNREADABLE_ITEM),
         ('{"answer": [["A"]]}', AnswerFailure.UNREADABLE_ITEM),
         ('{"answer": "A,"}', AnswerFailure.UNREADABLE_ITEM),
         ('{"answer": ["G"]}', AnswerFailure.UNKNOWN_LETTER),
@@ -79,6 +91,46 @@ def test_any_text_gives_letters_that_were_shown_or_a_reason(text):
     assert parsed.letters is None or (parsed.letters and parsed.letters <= set(LETTERS))
 
 
+def quadratic(text):
+    """The last object with an answer, by trying a decoder at every brace."""
+    for start in reversed([index for index, char in enumerate(text) if char == "{"]):
+        try:
+            value, _ = json.JSONDecoder().raw_decode(text, start)
+        except ValueError:
+            continue
+        if "answer" in value:
+            return value
+    return None
+
+
+_PIECES = [
+    "{",
+    "}",
+    "[",
+    "]",
+    '"answer"',
+    '"\\u0061nswer"',
+    ":",
+    ",",
+    '"A"',
+    '"',
+    " ",
+    "\n",
+    "\\",
+    '\\"',
+    "1",
+    "-1.5e3",
+    "01",
+]
+_PIECES += ["null", "NaN", '{"answer":["B"]}', '"x":', '{"a":', "\t", "\x01", "é"]
+
+
+@settings(max_examples=1500)
+@given(st.lists(st.sampled_from(_PIECES), max_size=14).map("".join))
+def test_the_object_found_is_the_one_that_trying_every_brace_finds(text):
+    assert repr(last_answer_object(text)) == repr(quadratic(text))
+
+
 _FORMS = ["{}", "({})", "[{}]", "{}.", "({}).", "Option {}", "option ({})", " {} ", "{}:", "{})"]
 
 
@@ -86,7 +138,7 @@ _FORMS = ["{}", "({})", "[{}]", "{}.", "({}).", "Option {}", "option ({})", " {}
     st.sets(st.sampled_from(LETTERS), min_size=1),
     st.lists(st.sampled_from(_FORMS), min_size=6, max_size=6),
     st.booleans(),
-    st.text().filter(lambda text: "<think>" not in text and "</think>" not in text),
+    st.text().filter(lambda text: split_reasoning(text).answer == text),
 )
 def test_every_allowed_form_reads_back(letters, forms, lower, prose):
     items = [

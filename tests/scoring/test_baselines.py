@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from dataclasses import astuple
 
 import pytest
 
@@ -29,6 +30,9 @@ def test_closed_form_of_small_cases():
     assert two_of_four.jaccard == pytest.approx((1 + 4 / 3) / 6)
     assert two_of_four.overlap == pytest.approx(0.5)
     assert math.isnan(choice_chance([]).exact_set) and math.isnan(simulate_choices([], 10).jaccard)
+    for n_trials in (0, -1):
+        assert all(map(math.isnan, astuple(simulate_choices(QUESTIONS, n_trials))))
+    assert simulate_choices([(2, 2)], n_trials=1).exact_set == 1.0
 
 
 def test_simulation_is_seeded():

@@ -19,6 +19,7 @@ from egobench_tasks.hosts.endpoint.settings import NO_KEY, EndpointSettings
 
 _REPEATED_STATUSES = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS})
 _REASON_CHARACTERS = 500
+_LOOK_S = 20.0
 
 
 class RequestFailed(Exception):
@@ -72,6 +73,17 @@ class EndpointClient:
                 if n_failures <= self._settings.max_retries:
                     await self._wait(failure, n_failures)
         raise RequestFailed(f"{reason} (after {n_failures} attempts)" if n_failures > 1 else reason)
+
+    async def model_list(self) -> str | None:
+        """Return the body of ``GET /models``, empty where the server offers none; None where it cannot be reached."""
+        try:
+            async with asyncio.timeout(min(_LOOK_S, self._settings.timeout_s)):
+                response = await self._client.models.with_raw_response.list()
+        except openai.APIStatusError:
+            return ""
+        except (TimeoutError, openai.OpenAIError):
+            return None
+        return response.http_response.text
 
     async def _wait(self, failure: _Repeatable, n_failures: int) -> None:
         if failure.wait_s is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from egobench_tasks.asking.prompts import Text
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.lazy import FrameRequest
+from egobench_tasks.frames.select import frames_asked
 from egobench_tasks.frames.source import open_source
 from egobench_tasks.hosts.endpoint.questions import EndpointQuestion
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings
@@ -93,9 +94,9 @@ def _n_images(request: FrameRequest) -> int:
     """Frames that a clip is asked for; a rate's number follows from the clip's length, which its header states."""
     spec = request.spec
     if spec.rate_fps is None:
-        return spec.count or 1
+        return frames_asked(spec, duration_s=0)
     try:
         with open_source(request.path, spec) as source:
-            return max(1, math.ceil(source.duration_s * spec.rate_fps))
+            return frames_asked(spec, source.duration_s)
     except ClipError:  # not there: nothing will be asked
         return 0

@@ -5,9 +5,11 @@ Knows nothing of lighteval: its host is one caller, the benchmark of our own cos
 
 import asyncio
 import os
+import sys
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,8 +20,10 @@ from egobench_tasks.asking.prompts import Segment
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.lazy import FrameList
 from egobench_tasks.hosts.endpoint.client import EndpointClient, RequestFailed
+from egobench_tasks.hosts.endpoint.cut_prompts import PromptMeter
 from egobench_tasks.hosts.endpoint.message import message_content
 from egobench_tasks.hosts.endpoint.reply import Reply
+from egobench_tasks.hosts.endpoint.same_model import check_same_model, find_place
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings
 from egobench_tasks.hosts.endpoint.sight import check_sight
 from egobench_tasks.runs.attempts import growing_budgets, next_attempt
@@ -29,9 +33,13 @@ from egobench_tasks.runs.journal import (
     Answer,
     Journal,
     answer_key,
-    journal_root,
+    journal_folder,
+    next_generation,
     question_key,
 )
+from egobench_tasks.runs.record import Answerer, Asked
+from egobench_tasks.runs.sessions import read_sessions, session_of
+from egobench_tasks.runs.tally import count
 
 # So many failures in a row, each tried again max_retries times, and the server is down or misconfigured:
 # trying all others too would take hours of timeouts.
@@ -69,19 +77,28 @@ class Unanswered:
 class EndpointAnswers:
     """The answers of one endpoint's model: those in its journal, and those still to be asked for.
 
-    A truncated answer is kept, and followed by another attempt with twice the budget; see `attempts`.
+    A truncated answer is kept, and followed by another attempt with twice the budget; see `attempts`. Where the
+    larger budget is refused or fails for good, the truncated one stands in this run (PROTOCOL 1.2); ``standing``
+    says why, by task and question id. The next run asks again.
     """
 
     def __init__(self, settings: EndpointSettings) -> None:
         self._settings = settings
-        self._identity = settings.identity()
-        self.journal = Journal(journal_root() / answer_key(**self._identity))
+        identity = settings.identity()
+        generation = next_generation(identity)
+        self.answerer = Answerer(
+            name=settings.model, key=answer_key(**identity), identity=identity, generation=generation
+        )
+        self.journal = Journal(journal_folder(identity, generation))
         self._kept = self.journal.answers()
+        self._n_asked_again = 0
+        self.asked: Asked | None = None
+        self.standing: dict[tuple[str, str], str] = {}
 
     def find(self, question: EndpointQuestion) -> Answer | None:
         """Return the answer that counts, the last attempt's, or None where one is still to be made."""
         answer, budget = self._next_attempt(question)
-        return answer if budget is None else None
+        return answer if budget is None or (question.task, question.question_id) in self.standing else None
 
     def missing(self, questions: Sequence[EndpointQuestion]) -> list[EndpointQuestion]:
         """Return the questions without an answer that counts."""
@@ -90,18 +107,61 @@ class EndpointAnswers:
     async def ask(self, questions: Sequence[EndpointQuestion]) -> list[Unanswered]:
         """Ask every question that has no answer yet; return those that still have none.
 
-        Where any has frames, the sight check comes first: raises ``EgobenchError`` where the server ignores images.
+        Before the first, the model is looked at: raises ``InputError`` where kept answers are another model's (see
+        `same_model`). Where any question has frames, the sight check follows: raises ``EgobenchError`` where the server
+        ignores images.
         """
+        started_s = time.monotonic()
         missing = self.missing(questions)
-        if not missing:
-            return []
         async with EndpointClient(self._settings) as client:
-            if shows_images(missing):
-                await check_sight(client, self._settings.image_detail)
+            await self._look_at_model(client, questions, n_missing=len(missing))
+            unanswered = await self._ask_missing(client, missing) if missing else []
+        counts = count([self.find(question) for question in questions], len(missing), self._n_asked_again)
+        self.asked = Asked(counts=counts, seconds=time.monotonic() - started_s)
+        return unanswered
+
+    async def _look_at_model(
+        self, client: EndpointClient, questions: Sequence[EndpointQuestion], n_missing: int
+    ) -> None:
+        """Make sure that this model's answers are kept where another's are not. Raises ``InputError`` where they are.
+
+        Kept answers need no server that is there, if nothing is to be asked.
+        """
+        place = await find_place(client, self._settings)
+        if place is None:
+            if not n_missing:
+                print(f"{self._settings.base_url} is not there; all answers are kept ones", file=sys.stderr)
+            return
+        self.answerer = replace(self.answerer, server=asdict(place.served))
+        question_of = {answer.key: question for question in questions if (answer := self.find(question))}
+        kept = {
+            stem: taken
+            for stem, answers in self.journal.by_session().items()
+            if (taken := [answer for answer in answers if answer.key in question_of])
+        }
+
+        async def ask_again(answer: Answer) -> Answer | None:
+            question = question_of[answer.key]
             try:
-                return await self._ask_all(client, missing)
-            finally:
-                self.journal.close()
+                content = await asyncio.to_thread(self._content, question)
+                budget_tokens = answer.budget_tokens or question.budget_tokens
+                return _answer(question, answer.key, *await client.complete(content, budget_tokens), budget_tokens)
+            except (ClipError, RequestFailed):
+                return None
+
+        sessions = read_sessions(self.journal.folder)
+        confirmed, self._n_asked_again = await check_same_model(self._settings, place, sessions, kept, ask_again)
+        self.journal.session = session_of(self.answerer, place, confirmed)
+        if self._n_asked_again:
+            self.journal.note_session()  # what was seen now need not be looked at again
+
+    async def _ask_missing(self, client: EndpointClient, missing: Sequence[EndpointQuestion]) -> list[Unanswered]:
+        n_tokens = await check_sight(client, self._settings.image_detail) if shows_images(missing) else None
+        self._meter = PromptMeter(client, self._settings.image_detail, n_tokens)
+        try:
+            return await self._ask_all(client, missing)
+        finally:
+            self.journal.close()
 
     async def _ask_all(self, client: EndpointClient, questions: Sequence[EndpointQuestion]) -> list[Unanswered]:
         # Decoding threads above the number of cores would only hold more frames.
@@ -113,19 +173,23 @@ class EndpointAnswers:
 
             async def ask_one(question: EndpointQuestion) -> Unanswered | None:
                 try:
-                    content = await loop.run_in_executor(
-                        pool, message_content, question.segments, question.frames, self._settings.image_detail
-                    )
+                    content = await loop.run_in_executor(pool, self._content, question)
                     await self._attempts(client, question, content)
                 except ClipError as error:
                     return Unanswered(question.question_id, question.task, CLIP_UNREADABLE, str(error))
                 except RequestFailed as error:
-                    return Unanswered(question.question_id, question.task, REQUEST_FAILED, str(error))
+                    smaller, _ = self._next_attempt(question)
+                    if smaller is None:
+                        return Unanswered(question.question_id, question.task, REQUEST_FAILED, str(error))
+                    self.standing[question.task, question.question_id] = str(error)
                 finally:
                     progress.update()
                 return None
 
             return await _in_parallel(ask_one, questions, self._settings.concurrency)
+
+    def _content(self, question: EndpointQuestion) -> list[dict[str, Any]]:
+        return message_content(question.segments, question.frames, self._settings.image_detail)
 
     async def _attempts(
         self, client: EndpointClient, question: EndpointQuestion, content: Sequence[dict[str, Any]]
@@ -134,6 +198,8 @@ class EndpointAnswers:
         _, budget_tokens = self._next_attempt(question)
         while budget_tokens is not None:
             reply, latency_s = await client.complete(content, budget_tokens)
+            if complaint := await self._meter.complaint(content, reply):
+                raise RequestFailed(complaint)
             answer = _answer(question, self._key(question, budget_tokens), reply, latency_s, budget_tokens)
             self.journal.append(answer)
             self._kept[answer.key] = answer
@@ -146,7 +212,13 @@ class EndpointAnswers:
         return next_attempt(self._kept, partial(self._key, question), budgets)
 
     def _key(self, question: EndpointQuestion, budget_tokens: int) -> str:
-        return question_key(self._identity, to_record(question.segments), question.frames, budget_tokens)
+        return question_key(
+            self.answerer.identity,
+            to_record(question.segments),
+            question.frames,
+            budget_tokens,
+            self.answerer.generation,
+        )
 
 
 def shows_images(questions: Sequence[EndpointQuestion]) -> bool:

@@ -5,16 +5,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from egobench_tasks.scoring.answers import answer_text
+from egobench_tasks.scoring.endings import NOT_GIVEN, Ending, ending
+from egobench_tasks.scoring.reasoning import Reasoned, split_reasoning
 
-NO_FINISH_REASON = "missing"
-"""The finish reason of a reply that gives none: not a normal stop, so no answer (PROTOCOL 1.3, rule 5)."""
-
-_OPEN_TAG, _CLOSE_TAG = "<think>", "</think>"
+_TEXT_PARTS = ("text", "output_text")
+_REASONING_PARTS = ("thinking", "reasoning")
 
 
 class BadReply(Exception):
-    """The body of a response is not a chat completion."""
+    """A response that holds no reply of the model's: no chat completion, or one that tells of the service's failure."""
+
+
+class NotACompletion(BadReply):
+    """The response is no chat completion at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,58 +35,103 @@ class Reply:
 
 
 def read_reply(body: str) -> Reply:
-    """Read the body of a chat completion. Raises `BadReply` where it is none.
-
-    An empty message is a reply: the model said nothing, and would again.
-    """
+    """Read the body of a chat completion. Raises `BadReply` as `read_completion` does."""
     try:
         loaded = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise _not_a_completion(error, body) from None
+    return read_completion(loaded)
+
+
+def read_completion(loaded: Any) -> Reply:
+    """Read a chat completion as loaded from JSON.
+
+    Raises `NotACompletion` where it is none, and `BadReply` as `checked_reply` does.
+    """
+    try:
         choice = loaded["choices"][0]
         message = choice["message"]
-        content = _text(message.get("content"))
-        separate = _text(message.get("reasoning_content") or message.get("reasoning"))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise BadReply(f"not a chat completion ({type(error).__name__}: {error}): {body[:200]!r}") from None
-    inline, text = split_reasoning(content)
+        content, parted = _text_and_reasoning(message.get("content"))
+        separate = "".join(_text_and_reasoning(message.get("reasoning_content") or message.get("reasoning")))
+        reason = str(choice.get("finish_reason") or NOT_GIVEN)
+    except (LookupError, TypeError, AttributeError) as error:
+        raise _not_a_completion(error, json.dumps(loaded, default=str)) from None
     usage = loaded.get("usage")
-    return Reply(
-        text=text,
-        reasoning="\n".join(part for part in (separate, inline) if part),
-        finish_reason=str(choice.get("finish_reason") or NO_FINISH_REASON),
-        n_prompt_tokens=_count(usage, "prompt_tokens"),
-        n_new_tokens=_count(usage, "completion_tokens"),
+    kept_apart = "\n".join(part for part in (separate, parted) if part)
+    return checked_reply(
+        content, kept_apart, reason, _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
     )
 
 
-def split_reasoning(content: str) -> tuple[str, str]:
-    """Split inline ``<think>`` reasoning off: (reasoning, text).
+def checked_reply(
+    content: str, reasoning: str, finish_reason: str, n_prompt_tokens: int | None, n_new_tokens: int | None
+) -> Reply:
+    """Make a reply of what an API sent, ``reasoning`` being what it keeps apart from the content.
 
-    Reasoning that was opened and never closed stays in the text, where it makes the answer none
-    (PROTOCOL 1.3, rule 1). A closing tag alone also ends reasoning: chat templates may pre-fill the opening one.
+    An empty message is a reply: the model said nothing, and would again. Raises `BadReply` for one that ended by the
+    service's failure, and for one whose model reasoned, ended by itself, and yet has no content: then the reasoning
+    may hold the answer, and what it says is not for us to guess (PROTOCOL 1.3, rules 1 and 5).
     """
-    text = answer_text(content)
-    if text is None or _CLOSE_TAG not in content:
-        return "", content
-    reasoning = content[: len(content) - len(text)].strip()
-    return reasoning.removeprefix(_OPEN_TAG).removesuffix(_CLOSE_TAG).strip(), text
+    if ending(finish_reason) is Ending.SERVICE_FAILURE:
+        raise BadReply(f"the server ended its reply with {finish_reason!r}")
+    if ending(finish_reason) is Ending.NORMAL and not content.strip() and reasoning.strip():
+        raise BadReply(
+            "the reply has reasoning and no content: either the model gave no answer, or the server's reasoning parser "
+            "takes the answer itself for reasoning (serve without it, or turn thinking on)"
+        )
+    cut = split_inline(content)
+    return Reply(
+        text=cut.answer or "",
+        reasoning="\n".join(part for part in (reasoning, cut.reasoning) if part),
+        finish_reason=finish_reason,
+        n_prompt_tokens=n_prompt_tokens,
+        n_new_tokens=n_new_tokens,
+    )
 
 
-def _text(value: object) -> str:
-    """Text, or the text parts of a list of parts; nothing for null. Raises ``TypeError`` for anything else."""
+def split_inline(content: str) -> Reasoned:
+    """Split reasoning off that stands in the content itself.
+
+    Only where the rest reads by itself as it did before: with a mark left in it, it all stays together, and
+    `scoring.answers` reads the whole (PROTOCOL 1.3, rule 1).
+    """
+    cut = split_reasoning(content)
+    if cut.answer is None or split_reasoning(cut.answer) != Reasoned("", cut.answer):
+        return Reasoned("", content)
+    return cut
+
+
+def _not_a_completion(error: Exception, body: str) -> NotACompletion:
+    return NotACompletion(f"not a chat completion ({type(error).__name__}: {error}): {body[:200]!r}")
+
+
+def _text_and_reasoning(value: object) -> tuple[str, str]:
+    """Text, or the texts of a list of parts, and what reasoning the parts hold; nothing for null.
+
+    Raises ``TypeError`` for anything else.
+    """
     if value is None:
-        return ""
+        return "", ""
     if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return "".join(_part_text(part) for part in value)
-    raise TypeError(f"content is a {type(value).__name__}")
+        return value, ""
+    if not isinstance(value, list):
+        raise TypeError(f"content is a {type(value).__name__}")
+    pairs = [("", "") if part is None else _part(part) for part in value]
+    return "".join(text for text, _ in pairs), "".join(reasoning for _, reasoning in pairs)
 
 
-def _part_text(part: Any) -> str:
-    text = part["text"] if part.get("type") in ("text", "output_text") else ""
-    if not isinstance(text, str):
-        raise TypeError(f"a part's text is a {type(text).__name__}")
-    return text
+def _part(part: Any) -> tuple[str, str]:
+    if isinstance(part, str):
+        return part, ""
+    kind = part.get("type")
+    if kind in _TEXT_PARTS:
+        if not isinstance(part["text"], str):
+            raise TypeError(f"a part's text is a {type(part['text']).__name__}")
+        return part["text"], ""
+    if kind in _REASONING_PARTS:
+        inner = next((part[name] for name in (*_REASONING_PARTS, "text") if part.get(name)), "")
+        return "", "".join(_text_and_reasoning(inner))
+    return "", ""
 
 
 def _count(usage: object, name: str) -> int | None:

@@ -47,8 +47,9 @@ class EndpointSettings:
     """A model behind an OpenAI-compatible endpoint.
 
     base_url: the API's root, ``http://127.0.0.1:8000/v1``.
-    model: the name the server knows the model by. Answers are kept under this name, whatever the
-        address: two models need two names.
+    model: the name the server knows the model by. Answers are kept under this name, whatever the address; that it
+        is still the same model is looked at, see `same_model`.
+    label: a name of the user's own that keeps apart the answers of two models of one name; None for none.
     api_key_variable: the environment variable that holds the key; the key itself is never kept.
     concurrency: requests under way at once. It also bounds the frames in memory, about 10 MB each.
     requests_per_minute: starts of requests, repeats included; None for no limit.
@@ -67,6 +68,7 @@ class EndpointSettings:
 
     base_url: str
     model: str
+    label: str | None = None
     api_key_variable: str | None = None
     concurrency: int = 8
     requests_per_minute: float | None = None
@@ -111,7 +113,8 @@ class EndpointSettings:
     def identity(self) -> dict[str, Any]:
         """What shapes an answer, the question and the token budget aside; the key of a journal's folder."""
         body = self.request_fields(budget_tokens=0)
-        return {"endpoint": body, "image_detail": self.image_detail.value}
+        label = {} if self.label is None else {"label": self.label}
+        return {"endpoint": body, "image_detail": self.image_detail.value, **label}
 
     def first_budget(self, task_budget: int) -> int:
         """New tokens of a question's first attempt, where its task gives direct models ``task_budget``."""
@@ -134,6 +137,7 @@ _TEXT, _WHOLE, _NUMBER = (str,), (int,), (int, float)
 _ACCEPTED: Mapping[str, tuple[type, ...]] = {
     "base_url": _TEXT,
     "model": _TEXT,
+    "label": _TEXT,
     "api_key_variable": _TEXT,
     "concurrency": _WHOLE,
     "requests_per_minute": _NUMBER,
@@ -147,7 +151,7 @@ _ACCEPTED: Mapping[str, tuple[type, ...]] = {
     "image_detail": (ImageDetail,),
     "extra_body": (dict,),
 }
-_MAY_BE_NULL = frozenset({"api_key_variable", "requests_per_minute", "temperature", "max_tokens"})
+_MAY_BE_NULL = frozenset({"label", "api_key_variable", "requests_per_minute", "temperature", "max_tokens"})
 
 
 def load_endpoint_settings(path: Path) -> EndpointSettings:

@@ -10,9 +10,9 @@ from egobench_tasks.hosts.endpoint.message import content_parts
 from egobench_tasks.hosts.endpoint.reply import Reply
 from egobench_tasks.hosts.endpoint.settings import ImageDetail
 
-_QUESTION = "Which shape does the picture show? Answer with one word."
-_BUDGET_TOKENS = 32
-_SIZE_PX = (480, 270)  # a frame of 16:9 footage, so that the cost of a frame can be read off
+QUESTION = "Which shape does the picture show? Answer with one word."
+BUDGET_TOKENS = 32
+SIZE_PX = (480, 270)  # a frame of 16:9 footage, so that the cost of a frame can be read off
 
 
 async def check_sight(client: EndpointClient, detail: ImageDetail) -> int | None:
@@ -21,14 +21,14 @@ async def check_sight(client: EndpointClient, detail: ImageDetail) -> int | None
     None where the server counts no tokens for it and yet answers otherwise. Raises ``EgobenchError``
     where nothing differs, or the server cannot be asked at all.
     """
-    blind = await _ask(client, [_QUESTION], detail)
-    seeing = await _ask(client, [_QUESTION, picture()], detail)
+    blind = await _ask(client, [QUESTION], detail)
+    seeing = await _ask(client, [QUESTION, picture()], detail)
     if blind.n_prompt_tokens is not None and seeing.n_prompt_tokens is not None:
         n_tokens = seeing.n_prompt_tokens - blind.n_prompt_tokens
         if n_tokens != 0:
             return n_tokens
     # Answers tell something only where the same question gets the same one twice.
-    if _said(seeing) != _said(blind) == _said(await _ask(client, [_QUESTION], detail)):
+    if _said(seeing) != _said(blind) == _said(await _ask(client, [QUESTION], detail)):
         return None
     raise EgobenchError(
         "this server ignores images: a question has the same prompt tokens and the same answer with and without one. "
@@ -38,7 +38,7 @@ async def check_sight(client: EndpointClient, detail: ImageDetail) -> int | None
 
 def picture() -> bytes:
     """A red disc on white, as a JPEG of the size of a frame."""
-    image = Image.new("RGB", _SIZE_PX, "white")
+    image = Image.new("RGB", SIZE_PX, "white")
     ImageDraw.Draw(image).ellipse((140, 35, 340, 235), fill="red")
     file = io.BytesIO()
     image.save(file, format="JPEG")
@@ -47,7 +47,7 @@ def picture() -> bytes:
 
 async def _ask(client: EndpointClient, parts: list[str | bytes], detail: ImageDetail) -> Reply:
     try:
-        reply, _ = await client.complete(content_parts(parts, detail), _BUDGET_TOKENS)
+        reply, _ = await client.complete(content_parts(parts, detail), BUDGET_TOKENS)
     except RequestFailed as error:
         what = "text alone" if len(parts) == 1 else "a picture"
         raise EgobenchError(f"the server does not answer a question of {what}: {error}") from None

@@ -3,6 +3,7 @@
 from inspect_ai.util import concurrency
 
 from egobench_tasks.judge.client import GIVE_UP_AFTER, SERVER_FAILURES, judge_async, stored_judgements
+from egobench_tasks.judge.identity import served_identity
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.settings import JudgeSettings
 from egobench_tasks.judge.store import VerdictStore
@@ -25,7 +26,7 @@ class SampleJudge:
         """Return the verdict on one answer, or why there is none."""
         async with concurrency(f"judge {self._settings.model}", self._settings.concurrency):
             if self._failures_in_a_row >= GIVE_UP_AFTER:
-                (judgement,) = stored_judgements([item], self._settings.model, self._store)
+                (judgement,) = stored_judgements([item], served_identity(self._settings), self._store)
                 return judgement
             (judgement,) = await judge_async([item], self._settings, self._store)
         self._failures_in_a_row = self._failures_in_a_row + 1 if judgement.failure in SERVER_FAILURES else 0

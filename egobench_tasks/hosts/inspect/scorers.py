@@ -4,7 +4,6 @@ import math
 from dataclasses import asdict
 from statistics import fmean
 
-from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import (
     Metric,
     SampleScore,
@@ -19,19 +18,18 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState
 
-from egobench_tasks.asking.open import HOW_TO_CONFIGURE_A_JUDGE, judge_item
+from egobench_tasks.asking.open import HOW_TO_CONFIGURE_A_JUDGE, to_judge
+from egobench_tasks.hosts.inspect.attempts import counted_attempt
 from egobench_tasks.hosts.inspect.judge import SampleJudge
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.settings import load_settings
 from egobench_tasks.judge.store import VerdictStore, default_store_path
-from egobench_tasks.judge.summary import UNANSWERED
+from egobench_tasks.judge.summary import LOST, UNANSWERED
 from egobench_tasks.judge.verdict import Judgement, NoVerdict
 from egobench_tasks.scoring import scores as arithmetic
-from egobench_tasks.scoring.answers import LENGTH_STOP, open_answer
+from egobench_tasks.scoring.answers import open_answer
 from egobench_tasks.scoring.choice import score_text
 from egobench_tasks.scoring.open import offline_scores
-
-_TRUNCATED = frozenset({"max_tokens", "model_length"})
 
 
 @metric
@@ -72,12 +70,16 @@ def choice_scorer() -> Scorer:
     """Score the set of letters in a model's answer; every failure to answer is a zero, never a skip."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        scored = score_text(state.metadata, state.output.completion, finish_reason(state.output))
+        said = counted_attempt(state.metadata, state.output)
+        scored = score_text(
+            state.metadata, said.text, said.finish_reason, reasoning=said.reasoning, thinking=said.thinking
+        )
         letters = scored.parsed.letters
         return Score(
             value=asdict(scored.score),
             answer=None if letters is None else ",".join(sorted(letters)),
             explanation=scored.parsed.failure and scored.parsed.failure.value,
+            metadata={"no_trace": scored.no_trace},
         )
 
     return score
@@ -110,17 +112,18 @@ def open_scorer(judge: str | None = None) -> Scorer:
     asked = None if settings is None else SampleJudge(settings, VerdictStore(default_store_path()))
 
     async def score(state: TaskState, target: Target) -> Score:
-        answer = open_answer(state.output.completion, finish_reason(state.output))
-        judgement = await _judgement(asked, judge_item(state.metadata, answer))
+        said = counted_attempt(state.metadata, state.output)
+        answer = open_answer(said.text, said.finish_reason)
+        judgement = await _judgement(asked, to_judge(state.metadata, said.text, said.finish_reason))
         return _open_score(answer, target.text, judgement)
 
     return score
 
 
-async def _judgement(judge: SampleJudge | None, item: JudgeItem | None) -> Judgement:
+async def _judgement(judge: SampleJudge | None, item: JudgeItem | Judgement) -> Judgement:
     if judge is None:
-        return Judgement(None, NoVerdict.NOT_ASKED, "")
-    return UNANSWERED if item is None else await judge.judgement(item)
+        return LOST if item == LOST else Judgement(None, NoVerdict.NOT_ASKED, "")
+    return await judge.judgement(item) if isinstance(item, JudgeItem) else item
 
 
 def _open_score(answer: str | None, gold: str, judgement: Judgement) -> Score:
@@ -128,7 +131,7 @@ def _open_score(answer: str | None, gold: str, judgement: Judgement) -> Score:
     judged = {
         "judge_accuracy": math.nan if verdict is None else float(verdict.correct),
         "judge_score": math.nan if verdict is None else verdict.score,
-        "judged": float(verdict is not None),
+        "judged": float(verdict is not None and judgement != UNANSWERED),
     }
     return Score(
         value={**judged, **offline_scores(answer, gold)},
@@ -143,20 +146,15 @@ def _reason(judgement: Judgement) -> str | None:
     """Why there is no verdict, in Inspect's own words."""
     if judgement.failure is None:
         return None
-    return "scoring_failed" if judgement.failure is NoVerdict.NOT_ASKED else "grader_failed"
+    return "scoring_failed" if judgement.failure in (NoVerdict.NOT_ASKED, NoVerdict.LOST) else "grader_failed"
 
 
 def _why_no_verdict(judgement: Judgement) -> str:
     if judgement.failure is NoVerdict.NOT_ASKED:
         return f"no verdict: no judge was asked; {HOW_TO_CONFIGURE_A_JUDGE}"
+    if judgement.failure is NoVerdict.LOST:
+        return "no answer, and not the model's failure: its clip could not be read"
     return f"no verdict: {judgement.failure}"
-
-
-def finish_reason(output: ModelOutput) -> str:
-    """Inspect's stop reason in the OpenAI API's words, which `answers.parse_answer` reads."""
-    if not output.choices:
-        return "error"
-    return LENGTH_STOP if output.stop_reason in _TRUNCATED else str(output.stop_reason)
 
 
 def _chance(sample: SampleScore) -> float:

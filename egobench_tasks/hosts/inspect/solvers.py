@@ -12,7 +12,6 @@ from inspect_ai.model import (
     Content,
     ContentImage,
     ContentText,
-    ModelOutput,
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
@@ -21,6 +20,7 @@ from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.lazy import FrameList, FrameRequest
 from egobench_tasks.frames.spec import FrameSpec
 from egobench_tasks.hosts.endpoint.message import data_uri
+from egobench_tasks.hosts.inspect.attempts import ask, unreadable_clip
 
 
 @solver
@@ -37,11 +37,12 @@ def ask_with_frames(log_images: bool = False) -> Solver:
         try:
             parts = await anyio.to_thread.run_sync(jpeg_parts, segments, frames)
         except ClipError as error:
-            state.output = ModelOutput(model=str(state.model), error=str(error))
+            unreadable_clip(state, error)
             return state
         state.messages = [ChatMessageUser(content=[_content(part) for part in parts])]
         try:
-            return await generate(state)
+            await ask(state, generate)
+            return state
         finally:
             if not log_images:
                 _forget_images(state, readable)

@@ -2,11 +2,10 @@
 
 Also ``egobench_tasks/egogears_single`` and ``egobench_tasks/egotempo``. Inspect finds this module by the
 entry point ``inspect_ai``. Questions, messages and scores are those of the lighteval tasks. A truncated
-generation is wrong; a budget other than the benchmark's is Inspect's own ``--max-tokens``.
+answer is asked for again with twice the budget; a first one other than the benchmark's is Inspect's ``--max-tokens``.
 """
 
 import logging
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from egobench_tasks.asking.open import (
     show_open,
 )
 from egobench_tasks.asking.open_settings import DEFAULT_SETTING, open_settings
-from egobench_tasks.asking.prompts import CHOICE_TEMPLATES, PROMPTS_VARIABLE, load_choice_templates, load_open_templates
+from egobench_tasks.asking.prompts import choice_templates, open_templates
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.data import fingerprint, load_rows, locate, pin
 from egobench_tasks.errors import InputError
@@ -78,7 +77,7 @@ def egotempo(
         log_images: keep the frames in Inspect's log.
     """
     spec, settings = _spec(setting), load_settings(overrides={"model": judge})
-    templates = load_open_templates()
+    templates = open_templates()
     rows = load_rows(pin(locate(EGOTEMPO)), EGOTEMPO.config)
     if category is not None:
         rows = rows_of_category(rows, find_category(category))
@@ -95,12 +94,12 @@ def egotempo(
             "dataset": fingerprint(rows),
             "judge": f"{settings.model}, prompt {prompt_fingerprint()}" if settings else "none",
         },
-        version=1,
+        version=EGOTEMPO.version,
     )
 
 
 def _egogears(config: str, n_frames: int, log_images: bool) -> Task:
-    templates = load_choice_templates(Path(os.environ.get(PROMPTS_VARIABLE, CHOICE_TEMPLATES)))
+    templates = choice_templates()
     rows = load_rows(pin(locate(EGOGEARS)), config)
 
     def sample(row: Mapping[str, Any]) -> Sample:
@@ -117,7 +116,7 @@ def _egogears(config: str, n_frames: int, log_images: bool) -> Task:
             "frames": f"{spec.key()} at least {EGOGEARS.min_frames_per_clip} a clip",
             "dataset": fingerprint(rows),
         },
-        version=1,
+        version=EGOGEARS.version,
     )
 
 

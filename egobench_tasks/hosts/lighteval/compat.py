@@ -6,11 +6,9 @@ lighteval no longer needs it. Importing `egobench_tasks.tasks` applies them.
 
 import functools
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-import typer
 from datasets import Dataset, DatasetDict
 from lighteval.models import model_loader
 from lighteval.tasks.lighteval_task import LightevalTask
@@ -22,8 +20,10 @@ from egobench_tasks.asking.probes import PROBES_NAME, SET_OF_PROBES, probe_task
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate, pin
 from egobench_tasks.errors import EgobenchError, InputError
+from egobench_tasks.hosts.lighteval import record
 from egobench_tasks.hosts.lighteval.docs import RowPrompt
 from egobench_tasks.hosts.lighteval.messages import is_ours
+from egobench_tasks.hosts.lighteval.usage import usage_errors
 from egobench_tasks.runs.shards import current_shard
 
 logger = logging.getLogger(__name__)
@@ -40,15 +40,7 @@ def apply() -> None:
     _hook_dataset_loading()
     _hook_text_only_prompts()
     _hook_model_class()
-
-
-@contextmanager
-def usage_errors() -> Iterator[None]:
-    """Turn our `InputError` into what lighteval's command line prints as one message, exit code 2."""
-    try:
-        yield
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from error
+    record.apply()
 
 
 def _hook_task_names() -> None:
@@ -81,6 +73,7 @@ def _hook_dataset_loading() -> None:
             asked = prompt.asked(rows)
             chosen = _shard(task, asked)
         prompt.set_dataset(fingerprint(rows))
+        prompt.n_rows = len(rows)
         task.config.hf_repo, task.config.hf_revision = location.path, location.revision
         _warn_unless_published(task, len(rows))
         _say_what_remains(task, len(asked), len(rows))

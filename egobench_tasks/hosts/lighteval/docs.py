@@ -41,6 +41,10 @@ class RowPrompt(ABC):
     benchmark: Benchmark
     n_published: int
     """How many questions the published split has."""
+    fingerprint: str
+    """The loaded rows' `data.fingerprint`."""
+    n_rows: int = 0
+    """How many questions the dataset has, of this task; 0 before it is loaded."""
 
     @property
     @abstractmethod
@@ -69,6 +73,7 @@ class RowPrompt(ABC):
 
     def set_dataset(self, fingerprint: str) -> None:
         """Name the loaded rows' `data.fingerprint` in ``__name__``."""
+        self.fingerprint = fingerprint
         self.__name__ = f"{self.benchmark.name}({self.inputs}, dataset {fingerprint})"
 
 
@@ -227,7 +232,7 @@ def _task(name: str, config: str, prompt: RowPrompt, metrics: list[Any], n_token
         metrics=metrics,
         generation_size=n_tokens,
         stop_sequence=[],
-        version=1,
+        version=prompt.benchmark.version,
     )
 
 

@@ -11,24 +11,30 @@ from lighteval.models.abstract_model import ModelConfig
 from lighteval.models.model_output import ModelResponse
 from lighteval.pipeline import Pipeline
 from lighteval.tasks.requests import Doc
+from pydantic import Field
 
 from egobench_tasks.asking.messages import from_record
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.endpoint.client import EndpointClient
 from egobench_tasks.hosts.endpoint.estimate import Estimate, estimate
 from egobench_tasks.hosts.endpoint.questions import EndpointAnswers, EndpointQuestion, Unanswered, shows_images
-from egobench_tasks.hosts.endpoint.settings import EndpointSettings, load_endpoint_settings
+from egobench_tasks.hosts.endpoint.settings import EndpointSettings, Thinking, load_endpoint_settings
 from egobench_tasks.hosts.endpoint.sight import check_sight
 from egobench_tasks.hosts.lighteval.generation import generation, no_generation
 from egobench_tasks.hosts.lighteval.messages import is_ours
 from egobench_tasks.hosts.lighteval.run import AnsweringModel, finish, make_pipeline, parse_lighteval_options
+from egobench_tasks.runs.record import Answerer, Asked
 from egobench_tasks.runs.shards import current_shard
 
 
 class EndpointModelConfig(ModelConfig):
-    """What lighteval saves with the results. Holds the name of the key's variable, never the key."""
+    """What lighteval saves with the results. Holds the name of the key's variable, never the key.
+
+    ``served``: what the server said of the model, by the fields of `servers.ServedModel`; empty before it was asked.
+    """
 
     endpoint: dict[str, Any]
+    served: dict[str, Any] = Field(default_factory=dict)
 
 
 class EndpointModel(AnsweringModel):
@@ -42,12 +48,23 @@ class EndpointModel(AnsweringModel):
     def __init__(self, settings: EndpointSettings) -> None:
         super().__init__(EndpointModelConfig(model_name=settings.model, endpoint=asdict(settings)))
         self._settings = settings
+        self._answers = EndpointAnswers(settings)
         self.unanswered: list[Unanswered] = []
+
+    @property
+    def answerer(self) -> Answerer:
+        """Who answers, for the run's record."""
+        return self._answers.answerer
+
+    @property
+    def asked(self) -> Asked | None:
+        """What was asked so far, for the run's record."""
+        return self._answers.asked
 
     async def greedy_until(self, docs: list[Doc]) -> list[ModelResponse]:
         """Answer the documents, in their order. A question that fails scores 0 and is listed."""
         questions = [endpoint_question(doc) for doc in docs]
-        answers = EndpointAnswers(self._settings)
+        answers = self._answers
         n_missing = len(answers.missing(questions))
         print(
             f"{len(questions) - n_missing} answers from the journal {answers.journal.folder}, "
@@ -55,11 +72,14 @@ class EndpointModel(AnsweringModel):
             file=sys.stderr,
         )
         self.unanswered = await answers.ask(questions)
+        self.config.served = dict(self.answerer.server or {})
+        for (task, question_id), reason in answers.standing.items():
+            print(f"{task} {question_id} stays truncated, a larger budget failed: {reason}", file=sys.stderr)
         reasons = {(item.task, item.question_id): item.finish_reason for item in self.unanswered}
         return [
             no_generation(question.prompt, reasons[question.task, question.question_id])
             if (answer := answers.find(question)) is None
-            else generation(answer)
+            else generation(answer, self.answerer.key, thinking=self._settings.thinking is Thinking.ON)
             for question in questions
         ]
 

@@ -10,18 +10,21 @@ from egobench_tasks.scoring.answers import NORMAL_STOP
 
 @dataclass
 class Generation(ModelResponse):
-    """A response that also says why it ended, in the OpenAI API's words ("stop", "length", …) or ours.
+    """A response that also says why it ended, in the provider's words ("stop", "length", …) or ours.
 
-    What it took, counts and seconds, is as `journal.Answer` has it.
+    ``answered_by`` is the key of what answered (`record.Answerer.key`), empty where nothing did, or none is known.
+    ``thinking``: whether the model was told to reason. Tokens and seconds are as `journal.Answer` has them.
     """
 
     finish_reason: str = NORMAL_STOP
+    answered_by: str = ""
+    thinking: bool = False
     n_prompt_tokens: int | None = None
     n_new_tokens: int | None = None
     latency_s: float | None = None
 
 
-def generation(answer: Answer) -> Generation:
+def generation(answer: Answer, answered_by: str = "", *, thinking: bool) -> Generation:
     """The response of one journalled answer."""
     # Token lists stay out: 64 frames are ten thousand placeholder tokens a question in the details.
     return Generation(
@@ -29,6 +32,8 @@ def generation(answer: Answer) -> Generation:
         text=[answer.text],
         reasonings=[answer.reasoning],
         finish_reason=answer.finish_reason,
+        answered_by=answered_by,
+        thinking=thinking,
         n_prompt_tokens=answer.n_prompt_tokens,
         n_new_tokens=answer.n_new_tokens,
         latency_s=answer.latency_s,

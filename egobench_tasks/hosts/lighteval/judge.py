@@ -13,14 +13,15 @@ from lighteval.metrics.utils.metric_utils import SampleLevelMetric
 from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc, SamplingMethod
 
-from egobench_tasks.asking.open import HOW_TO_CONFIGURE_A_JUDGE, judge_item
+from egobench_tasks.asking.open import HOW_TO_CONFIGURE_A_JUDGE, to_judge
 from egobench_tasks.errors import EgobenchError
-from egobench_tasks.hosts.lighteval.metrics import prediction
+from egobench_tasks.hosts.lighteval.metrics import finish_reason, raw_text
 from egobench_tasks.judge.client import judge
+from egobench_tasks.judge.identity import judge_identity
 from egobench_tasks.judge.prompt import JudgeItem, prompt_fingerprint
 from egobench_tasks.judge.settings import JudgeSettings, load_settings
 from egobench_tasks.judge.store import VerdictStore, default_store_path
-from egobench_tasks.judge.summary import MAX_UNJUDGED_RATE, UNANSWERED, JudgeSummary, describe, summarise
+from egobench_tasks.judge.summary import LOST, MAX_UNJUDGED_RATE, UNANSWERED, JudgeSummary, describe, summarise
 from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
 
 logger = logging.getLogger(__name__)
@@ -41,13 +42,16 @@ def check_judge() -> JudgeSettings | None:
 
 
 def check_verdicts() -> None:
-    """Raise ``EgobenchError`` where a judge left more answers without a verdict than a quoted score may rest on."""
-    total = sum(summary.total for summary in _judged_tasks.values())
-    unjudged = total - sum(summary.judged for summary in _judged_tasks.values())
-    if load_settings() is not None and total and unjudged / total > MAX_UNJUDGED_RATE:
+    """Raise ``EgobenchError`` where a judge left more answers without a verdict than a quoted score may rest on.
+
+    The share is of the answers that there were to judge: questions that were lost thin nothing out.
+    """
+    answers = sum(summary.answers for summary in _judged_tasks.values())
+    unjudged = answers - sum(summary.judged for summary in _judged_tasks.values())
+    if load_settings() is not None and answers and unjudged / answers > MAX_UNJUDGED_RATE:
         raise EgobenchError(
-            f"{unjudged} of {total} answers have no verdict, more than {MAX_UNJUDGED_RATE:.0%}. All answers are saved; "
-            "complete the verdicts with: egobench judge OUTPUT_DIR"
+            f"{unjudged} of {answers} answers have no verdict, more than {MAX_UNJUDGED_RATE:.0%}. All answers are "
+            "saved; complete the verdicts with: egobench judge OUTPUT_DIR"
         )
 
 
@@ -55,27 +59,30 @@ class TaskJudge:
     """Judges the answers of a task once, for all metrics that rest on the verdicts."""
 
     def __init__(self) -> None:
-        self._items: list[JudgeItem | None] | None = None
+        self._items: list[JudgeItem | Judgement] | None = None
         self._judgements: list[Judgement] = []
 
     def judgements(self, docs: Sequence[Doc], responses: Sequence[ModelResponse]) -> list[Judgement]:
         """Return one judgement a document; answers are judged on the first call for them."""
-        items = [judge_item(doc.specific, prediction(response)) for doc, response in zip(docs, responses, strict=True)]
+        items = [
+            to_judge(doc.specific, raw_text(response), finish_reason(response))
+            for doc, response in zip(docs, responses, strict=True)
+        ]
         if items != self._items:
             self._items, self._judgements = items, judge_answers(items, load_settings())
             _judged_tasks[docs[0].task_name] = summary = summarise(self._judgements)
-            log = logger.warning if summary.unjudged else logger.info
+            log = logger.warning if summary.unjudged or summary.lost else logger.info
             log(f"{docs[0].task_name}: {describe(summary)}" + _how_to_complete(bool(summary.unjudged)))
         return self._judgements
 
 
-def judge_answers(items: Sequence[JudgeItem | None], settings: JudgeSettings | None) -> list[Judgement]:
-    """Judge what was answered; without a judge nothing has a verdict, and there is no rate of any kind."""
+def judge_answers(items: Sequence[JudgeItem | Judgement], settings: JudgeSettings | None) -> list[Judgement]:
+    """Judge what was answered (`asking.open.to_judge`); without a judge nothing is decided, and there is no rate."""
     if settings is None:
-        return [Judgement(None, NoVerdict.NOT_ASKED, "")] * len(items)
-    asked = [item for item in items if item is not None]
+        return [item if item == LOST else Judgement(None, NoVerdict.NOT_ASKED, "") for item in items]
+    asked = [item for item in items if isinstance(item, JudgeItem)]
     given = iter(judge(asked, settings, VerdictStore(default_store_path())))
-    return [UNANSWERED if item is None else next(given) for item in items]
+    return [next(given) if isinstance(item, JudgeItem) else item for item in items]
 
 
 class JudgeScore(SampleLevelComputation):
@@ -86,9 +93,12 @@ class JudgeScore(SampleLevelComputation):
         self.value = value
 
     def __str__(self) -> str:
-        """Whose verdicts these are: lighteval saves this with the task's config."""
+        """Whose verdicts these are: lighteval saves this with the task's config, `details.saved_judge` reads it."""
         settings = load_settings()
-        return f"verdicts of {settings.model if settings else 'no judge'}, prompt {prompt_fingerprint()}"
+        if settings is None:
+            return f"verdicts of no judge, prompt {prompt_fingerprint()}"
+        judge = judge_identity(settings)
+        return f"verdicts of {judge.name}, prompt {judge.wording}, identity {judge.digest}"
 
     def compute(self, docs: list[Doc], responses: list[ModelResponse], **kwargs: object) -> list[float]:
         """Return the figure for each document."""
@@ -97,17 +107,19 @@ class JudgeScore(SampleLevelComputation):
 
 
 class Judged(JudgeScore):
-    """Whether there is a verdict: 1 or 0."""
+    """Whether a judge saw the answer and gave a verdict: 1 or 0."""
 
     def compute(self, docs: list[Doc], responses: list[ModelResponse], **kwargs: object) -> list[float]:
-        """Return 1.0 for each document that has a verdict, else 0.0."""
-        return [0.0 if math.isnan(value) else 1.0 for value in super().compute(docs, responses)]
+        """Return 1.0 for each document that a judge has decided, else 0.0."""
+        judgements = self.task_judge.judgements(docs, responses)
+        return [float(one.verdict is not None and one != UNANSWERED) for one in judgements]
 
 
 def judge_metrics() -> list[SampleLevelMetric]:
-    """Return ``judge_accuracy`` [0, 1] and ``judge_score`` [0, 5], over judged answers, and ``judged``, their share.
+    """Return ``judge_accuracy`` [0, 1], ``judge_score`` [0, 5] and ``judged``.
 
-    A fresh set a task: they share the verdicts.
+    The first two are over the decided questions (`judge.summary.JudgeSummary`); ``judged`` is the share of all
+    questions whose answer a judge gave a verdict on. A fresh set a task: they share the verdicts.
     """
     task_judge = TaskJudge()
     return [

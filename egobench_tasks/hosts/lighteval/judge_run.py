@@ -1,25 +1,24 @@
 """Judging a finished run again: to complete missing verdicts, or by another judge (`egobench judge RUN`)."""
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from egobench_tasks.asking.open import judge_item
+from egobench_tasks.asking.open import to_judge
 from egobench_tasks.errors import InputError
-from egobench_tasks.files import write_atomically
-from egobench_tasks.hosts.lighteval.details import OPEN_TASK, latest_details, read_rows
+from egobench_tasks.hosts.lighteval.details import OPEN_TASK, read_rows
+from egobench_tasks.hosts.lighteval.saved import SavedJudge, only_run
 from egobench_tasks.judge.client import judge
-from egobench_tasks.judge.prompt import JudgeItem, prompt_fingerprint
+from egobench_tasks.judge.identity import JudgeIdentity, served_identity
+from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.settings import JudgeSettings
 from egobench_tasks.judge.store import VerdictStore
-from egobench_tasks.judge.summary import UNANSWERED, Agreement, JudgeSummary, agreement, mean_accuracy, summarise
+from egobench_tasks.judge.summary import Agreement, JudgeSummary, agreement, mean_accuracy, summarise
 from egobench_tasks.judge.verdict import Judgement, Verdict
-from egobench_tasks.scoring.answers import NORMAL_STOP, open_answer
+from egobench_tasks.judge.verdict_files import write_verdicts
+from egobench_tasks.scoring.answers import NORMAL_STOP
 
-VERDICTS_FOLDER = "verdicts"
 _REQUIRED = (
     *(f"doc.specific.{name}" for name in ("question_id", "question", "answer", "category")),
     "model_response.text",
@@ -30,21 +29,22 @@ _OPTIONAL = ("model_response.finish_reason",)
 
 @dataclass(frozen=True, slots=True)
 class SavedAnswer:
-    """An open answer in a run's details. ``item`` is None where the model did not answer.
-
-    ``saved`` is the verdict that the run ended with, None where it had none.
+    """An open question in a run's details. ``item`` is what a judge is asked, or what is settled without one
+    (`asking.open.to_judge`). ``saved`` is the verdict that the run ended with, None where it had none; ``judge``
+    gave it.
     """
 
     task: str
-    question_id: str
-    item: JudgeItem | None
+    item: JudgeItem | Judgement
     saved: Verdict | None
+    judge: SavedJudge | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
     """A run's answers with one judge's judgements of them, in the same order."""
 
+    judge: JudgeIdentity
     answers: Sequence[SavedAnswer]
     judgements: Sequence[Judgement]
 
@@ -65,90 +65,72 @@ class JudgedRun:
         grouped: dict[str, list[JudgeSummary]] = {}
         for task, summary in self.by_task().items():
             grouped.setdefault(task.partition(":")[0], []).append(summary)
-        return {name: mean_accuracy(summaries) for name, summaries in grouped.items()}
+        return {name: mean_accuracy(summaries) for name, summaries in grouped.items()}  # a task is a category
 
     def agreement_with_saved(self) -> Agreement:
         """How far this judge agrees with the verdicts that the run ended with."""
         pairs = [
             (answer.item, Judgement(answer.saved, None, ""), judgement)
             for answer, judgement in zip(self.answers, self.judgements, strict=True)
-            if answer.item is not None and answer.saved is not None
+            if isinstance(answer.item, JudgeItem) and answer.saved is not None
         ]
         items, saved, given = ([pair[index] for pair in pairs] for index in range(3))
         return agreement(items, saved, given)  # type: ignore[arg-type]  # columns of a list of triples
+
+    @property
+    def saved_judges(self) -> tuple[str, ...]:
+        """The names of the judges whose verdicts the run ended with."""
+        return tuple(sorted({answer.judge.name for answer in self.answers if answer.judge is not None}))
 
 
 def read_open_answers(run: Path) -> list[SavedAnswer]:
     """Read the open answers from the details that lighteval saved under ``run``; a task's newest details count.
 
-    Raises ``InputError`` where there are none, where they are of several models, or a file cannot be read.
+    Raises ``InputError`` where there are none, where they are of several models or settings, or a file cannot be read.
     """
-    by_model = latest_details(run, OPEN_TASK)
-    if len(by_model) > 1:
-        raise InputError(f"{run}: holds answers of several models ({', '.join(by_model)}); judge each run on its own")
-    answers = [
-        answer
-        for tasks in by_model.values()
-        for task, paths in sorted(tasks.items())
-        for answer in _answers(task.partition("|")[0], paths[-1])
-    ]
-    if not answers:
+    saved = only_run(run, OPEN_TASK)
+    if saved is None:
         raise InputError(
             f"{run}: no open answers of EgoTempo here; run its tasks with --save-details --output-dir {run}"
         )
-    return answers
+    return [
+        answer
+        for name, task in sorted(saved.tasks.items())
+        for answer in _answers(name.partition("|")[0], task.details, task.judge)
+    ]
 
 
 def judge_run(run: Path, settings: JudgeSettings, store: VerdictStore) -> JudgedRun:
     """Judge a run's open answers, asking only for verdicts the store lacks, and write them under the run.
 
-    They go to ``run/verdicts/<judge>.json``. Raises what `read_open_answers` raises.
+    They go to a file of this judge's own (`judge.verdict_files`). Raises what `read_open_answers` raises.
     """
     answers = read_open_answers(run)
-    given = iter(judge([answer.item for answer in answers if answer.item is not None], settings, store))
-    judged = JudgedRun(answers, [UNANSWERED if answer.item is None else next(given) for answer in answers])
-    _write_verdicts(run, settings.model, judged)
-    return judged
+    items = [answer.item for answer in answers if isinstance(answer.item, JudgeItem)]
+    given = judge(items, settings, store)
+    identity = served_identity(settings)
+    tasks = [answer.task for answer in answers if isinstance(answer.item, JudgeItem)]
+    if any(judgement.verdict is not None for judgement in given):  # a judge that said nothing has no file
+        write_verdicts(run, identity, zip(tasks, items, given, strict=True))
+    each = iter(given)
+    judgements = [next(each) if isinstance(answer.item, JudgeItem) else answer.item for answer in answers]
+    return JudgedRun(identity, answers, judgements)
 
 
-def verdicts_file(run: Path, model: str) -> Path:
-    """Return where one judge's verdicts on a run are kept."""
-    return run / VERDICTS_FOLDER / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', model).strip('-')}.json"
-
-
-def _answers(task: str, path: Path) -> Iterator[SavedAnswer]:
+def _answers(task: str, path: Path, judge: SavedJudge | None) -> Iterator[SavedAnswer]:
     for row in read_rows(path, _REQUIRED, _OPTIONAL):
-        facts = row["doc"]["specific"]
-        yield SavedAnswer(task, facts["question_id"], _item(facts, row["model_response"]), _saved(row["metric"]))
+        item = item_of(row["doc"]["specific"], row["model_response"])
+        yield SavedAnswer(task, item, saved_verdict(row["metric"]), judge)
 
 
-def _item(facts: Mapping[str, Any], response: Mapping[str, Any]) -> JudgeItem | None:
+def item_of(facts: Mapping[str, Any], response: Mapping[str, Any]) -> JudgeItem | Judgement:
+    """Return what a judge is asked of a saved response, or what is settled without one (`asking.open.to_judge`)."""
     text = response["text"][0] if response["text"] else ""
-    return judge_item(facts, open_answer(text, response.get("finish_reason") or NORMAL_STOP))
+    return to_judge(facts, text, response.get("finish_reason") or NORMAL_STOP)
 
 
-def _saved(metric: Mapping[str, Any]) -> Verdict | None:
+def saved_verdict(metric: Mapping[str, Any]) -> Verdict | None:
+    """Return the verdict that was saved with an answer, None where there was none."""
     if not metric.get("judged"):
         return None
-    return Verdict(correct=metric["judge_accuracy"] == 1, score=metric["judge_score"])
-
-
-def _write_verdicts(run: Path, model: str, judged: JudgedRun) -> None:
-    path = verdicts_file(run, model)
-    path.parent.mkdir(exist_ok=True)
-    content = {
-        "judge": model,
-        "prompt": prompt_fingerprint(),
-        "verdicts": [
-            {
-                "task": answer.task,
-                "question_id": answer.question_id,
-                "verdict": judgement.verdict and asdict(judgement.verdict),
-                "failure": judgement.failure,
-                "raw": judgement.raw,
-            }
-            for answer, judgement in zip(judged.answers, judged.judgements, strict=True)
-        ],
-    }
-    with write_atomically(path) as file:
-        file.write((json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+    return Verdict(correct=metric["judge_accuracy"] == 1, score=metric.get("judge_score", 0.0))

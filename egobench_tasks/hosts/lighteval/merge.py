@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from lighteval.tasks.requests import Doc
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.hosts.lighteval.details import DETAILS_NAME
 from egobench_tasks.hosts.lighteval.generation import Generation, no_generation
+from egobench_tasks.hosts.lighteval.identity import comparable
+from egobench_tasks.hosts.lighteval.record import answerer_of_config
 from egobench_tasks.hosts.lighteval.run import (
     AnsweringModel,
     LightevalOptions,
@@ -28,16 +30,20 @@ from egobench_tasks.hosts.lighteval.run import (
     make_pipeline,
     parse_lighteval_options,
 )
+from egobench_tasks.runs.differences import differing
 from egobench_tasks.runs.journal import MISSING, UNANSWERED
+from egobench_tasks.runs.record import RECORDS_FOLDER, Answerer, Asked, Counts, RunRecord, record_of
 from egobench_tasks.runs.shards import SHARD_VARIABLE
 from egobench_tasks.scoring.answers import NORMAL_STOP
+from egobench_tasks.scoring.endings import Ending, ending
 
 _SHOWN = 20
 # Machines of one run have their own servers and memory.
 _SHAPING_NOTHING = frozenset(
-    {"cache_dir", "batch_size"}
+    {"cache_dir", "batch_size", "served"}
     | {"base_url", "api_key_variable", "concurrency", "requests_per_minute", "timeout_s", "max_retries"}
 )
+_SAID_BY_SERVERS = ("server_id", "root", "parent")
 
 QuestionKey = tuple[str, str]
 """A task's full name and a question's id."""
@@ -45,9 +51,13 @@ QuestionKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class SavedRun:
-    """One run as lighteval saved it: the model's settings, each task's input as its config names it, and details."""
+    """One run as lighteval saved it: the model's settings, each task's input as its config names it, and details.
+
+    ``record`` is its ``run.json``, None for a run of before there were any.
+    """
 
     results: Path
+    record: RunRecord | None
     model_config: Mapping[str, Any]
     inputs: Mapping[str, str]
     details: Mapping[str, Path]
@@ -64,16 +74,33 @@ class MergedModelConfig(ModelConfig, extra="allow"):  # type: ignore[call-arg]  
 
 
 class MergedModel(AnsweringModel):
-    """Answers with what the merged runs answered. ``missing``, after scoring: the questions none of them did."""
+    """Answers with what the merged runs answered. ``missing``, after scoring: the questions none of them did.
 
-    def __init__(self, config: MergedModelConfig, found: Mapping[QuestionKey, _Found]) -> None:
+    ``merged``: what the new run's record says of the old ones.
+    """
+
+    def __init__(
+        self, config: MergedModelConfig, found: Mapping[QuestionKey, _Found], runs: Sequence[SavedRun]
+    ) -> None:
         super().__init__(config)
         self._found = found
+        self._records = [run.record for run in runs if run.record is not None]
         self.missing: list[QuestionKey] = []
+        self.merged = [_in_short(record) for record in self._records]
+        self.asked: Asked | None = None
+
+    @property
+    def answerer(self) -> Answerer:
+        """Who answered: the first run's, whom all were found to be (`merge_runs`)."""
+        return self._records[0].model if self._records else answerer_of_config(self.config)
 
     def greedy_until(self, docs: list[Doc]) -> list[ModelResponse]:
         """Return each document's saved generation."""
-        return [self._response(doc) for doc in docs]
+        responses = [self._response(doc) for doc in docs]
+        n_missing = len(self.missing)
+        counts = Counts(total=len(docs), reused=len(docs) - n_missing, failed=n_missing)
+        self.asked = Asked(counts=counts, seconds=0.0)
+        return responses
 
     def _response(self, doc: Doc) -> ModelResponse:
         key = (doc.task_name, doc.specific["question_id"])
@@ -94,7 +121,7 @@ def merge_runs(runs: Sequence[Path], out: Path) -> int:
     _check_alike(saved)
     found = collect_answers(saved)
     tasks = sorted({task for run in saved for task in run.details})
-    model = MergedModel(MergedModelConfig(**saved[0].model_config), found)
+    model = MergedModel(MergedModelConfig(**saved[0].model_config), found, saved)
     os.environ.pop(SHARD_VARIABLE, None)  # the merged run is of all questions
     pipeline = make_pipeline(",".join(task.split("|")[0] for task in tasks), model, _options(out))
     _check_inputs(saved[0], {name: _input(vars(task.config)) for name, task in pipeline.tasks_dict.items()})
@@ -125,7 +152,7 @@ def collect_answers(runs: Sequence[SavedRun]) -> dict[QuestionKey, _Found]:
     for run in runs:
         for task, path in sorted(run.details.items()):
             for question_id, generation in _read_details(path):
-                if generation.finish_reason in UNANSWERED:
+                if generation.finish_reason in UNANSWERED or ending(generation.finish_reason) is Ending.SERVICE_FAILURE:
                     continue
                 first = found.setdefault((task, question_id), _Found(generation, path))
                 if _said(first.generation) != _said(generation):
@@ -143,9 +170,26 @@ def _saved_run(folder: Path, date: str, details: Mapping[str, Path]) -> SavedRun
     try:
         saved = json.loads(results.read_text(encoding="utf-8"))
         inputs = {task: _input(config) for task, config in saved["config_tasks"].items()}
-        return SavedRun(results, saved["config_general"]["model_config"], inputs, details)
+        return SavedRun(results, _record(results, date), saved["config_general"]["model_config"], inputs, details)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{results}: is not a results file of lighteval ({type(error).__name__}: {error})") from error
+
+
+def _record(results: Path, date: str) -> RunRecord | None:
+    """The record of a run, in the folder that its ``--output-dir`` named; results may lie some folders below."""
+    folders = (folder for folder in results.parents if (folder / RECORDS_FOLDER).is_dir())
+    return next((record for folder in folders if (record := record_of(folder, date))), None)
+
+
+def _in_short(record: RunRecord) -> dict[str, Any]:
+    """What identifies one of several merged runs, times aside."""
+    return {
+        "number": record.number,
+        "shard": record.shard,
+        "host": record.machine.host,
+        "answered_by": record.model.key,
+        "counts": asdict(record.counts),
+    }
 
 
 def _input(task_config: Mapping[str, Any]) -> str:
@@ -170,6 +214,8 @@ def _read_details(path: Path) -> list[tuple[str, Generation]]:
                     text=response["text"],
                     reasonings=response["reasonings"],
                     finish_reason=response.get("finish_reason", NORMAL_STOP),
+                    answered_by=response.get("answered_by", ""),
+                    thinking=bool(response.get("thinking")),
                     n_prompt_tokens=response.get("n_prompt_tokens"),
                     n_new_tokens=response.get("n_new_tokens"),
                     latency_s=response.get("latency_s"),
@@ -187,12 +233,10 @@ def _check_alike(runs: Sequence[SavedRun]) -> None:
     first = runs[0]
     ours = _shaping(first.model_config)
     for run in runs[1:]:
-        theirs = _shaping(run.model_config)
-        differing = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
-        if differing:
+        names = [*differing(ours, _shaping(run.model_config)), *_servers_differ(first, run)]
+        if names:
             raise InputError(
-                f"{run.results} and {first.results} differ in the model's {', '.join(differing)}; "
-                "merge one model's runs"
+                f"{run.results} and {first.results} differ in the model's {', '.join(names)}; merge one model's runs"
             )
         _check_inputs(first, run.inputs, run.results)
 
@@ -202,7 +246,18 @@ def _shaping(config: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in config.items():
         flat |= _shaping(value) if isinstance(value, Mapping) and name == "endpoint" else {name: value}
-    return {name: value for name, value in flat.items() if name not in _SHAPING_NOTHING}
+    known = {name: value for name, value in flat.items() if name not in _SHAPING_NOTHING}
+    return {**known, "identity": comparable(config.get("identity") or {})} if "identity" in config else known
+
+
+def _servers_differ(first: SavedRun, second: SavedRun) -> list[str]:
+    """What two runs' servers say otherwise of the model; what one of them does not say is no difference."""
+    ours, theirs = (run.model_config.get("served") or {} for run in (first, second))
+    return [
+        f"{name} (by its server)"
+        for name in _SAID_BY_SERVERS
+        if None not in (ours.get(name), theirs.get(name)) and ours[name] != theirs[name]
+    ]
 
 
 def _check_inputs(run: SavedRun, inputs: Mapping[str, str], where: Path | None = None) -> None:

@@ -12,6 +12,7 @@ from lighteval.pipeline import ParallelismManager, Pipeline, PipelineParameters
 
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.offline import load_only_our_tasks
+from egobench_tasks.hosts.lighteval.usage import our_errors
 
 _TASKS_MODULE = "egobench_tasks.tasks"
 
@@ -115,7 +116,7 @@ def make_pipeline(tasks: str, model: AnsweringModel, options: LightevalOptions) 
     Raises ``InputError`` for a task that is not ours, or a dataset that is not there.
     """
     load_only_our_tasks()
-    try:
+    with our_errors():
         return Pipeline(
             tasks=tasks,
             pipeline_parameters=PipelineParameters(
@@ -124,12 +125,11 @@ def make_pipeline(tasks: str, model: AnsweringModel, options: LightevalOptions) 
             evaluation_tracker=EvaluationTracker(**options.tracker),
             model=model,
         )
-    except typer.BadParameter as error:  # how our hooks speak to lighteval's command line
-        raise InputError(error.message) from None
 
 
 def finish(pipeline: Pipeline) -> None:
     """Ask everything, then score, print the table, and save results and details."""
-    pipeline.evaluate()
+    with our_errors():
+        pipeline.evaluate()
     pipeline.show_results()
     pipeline.save_and_push_results()

@@ -1,12 +1,11 @@
 """Any vision-language model of transformers, asked by lighteval with labels and frames interleaved."""
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -22,10 +21,24 @@ from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.hosts.lighteval.generation import generation
+from egobench_tasks.hosts.lighteval.identity import model_identity, with_identity
 from egobench_tasks.hosts.lighteval.messages import MessagePart, is_ours, message_parts
+from egobench_tasks.hosts.lighteval.said import read_tokens
 from egobench_tasks.runs.attempts import ended_by_itself, growing_budgets, next_attempt
-from egobench_tasks.runs.journal import CLIP_UNREADABLE, Answer, Journal, answer_key, journal_root, question_key
+from egobench_tasks.runs.journal import (
+    CLIP_UNREADABLE,
+    Answer,
+    Journal,
+    answer_key,
+    journal_folder,
+    next_generation,
+    question_key,
+)
+from egobench_tasks.runs.record import Answerer, Asked
+from egobench_tasks.runs.sessions import session_of
+from egobench_tasks.runs.tally import count
 from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
+from egobench_tasks.scoring.reasoning import left_open
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +61,22 @@ class FrameVLM(VLMTransformersModel):
 
     def __init__(self, config: VLMTransformersModelConfig) -> None:
         super().__init__(config)
-        self._identity = _model_identity(config, self.model_sha)
+        # One process's word counts for all: machines may have copied the model's files at different times.
+        identity = model_identity(config, self.model_sha)
+        self._identity, self._generation = broadcast_object_list([identity, next_generation(identity)])
+        self.config = with_identity(config, self._identity)
+        self.asked: Asked | None = None
         self._stop_ids = _stop_ids(self.model.generation_config.eos_token_id, self.eos_token_id)
+
+    @property
+    def answerer(self) -> Answerer:
+        """Who answers, for the run's record."""
+        return Answerer(
+            name=self.config.model_name,
+            key=answer_key(**self._identity),
+            identity=self._identity,
+            generation=self._generation,
+        )
 
     def greedy_until(self, docs: list[Doc]) -> list[ModelResponse]:
         """Answer the documents in their order: from the journal where it has them, else by generating."""
@@ -60,7 +87,8 @@ class FrameVLM(VLMTransformersModel):
         return [next(answered) if is_ours(doc) else next(stock) for doc in docs]
 
     def _answer(self, docs: list[Doc]) -> list[ModelResponse]:
-        journal = Journal(journal_root() / answer_key(**self._identity))
+        started_s = time.monotonic()
+        journal = Journal(journal_folder(self._identity, self._generation), session_of(self.answerer))
         # Processes that saw different journals would share out different documents, and wait for each other forever.
         (kept,) = broadcast_object_list([journal.answers()])
         n_missing = sum(map(len, self._waiting(docs, kept).values()))
@@ -71,7 +99,10 @@ class FrameVLM(VLMTransformersModel):
             for answer in self._generate_all(waiting[budget_tokens], budget_tokens, journal):
                 kept[answer.key] = answer
         journal.close()
-        return [generation(self._last_attempt(doc, kept)) for doc in docs]
+        answers = [self._last_attempt(doc, kept) for doc in docs]
+        self.asked = Asked(counts=count(answers, n_asked=n_missing), seconds=time.monotonic() - started_s)
+        thinking = bool(left_open(self._chat_text(["?"])))  # the template opens the reasoning for the model
+        return [generation(answer, self.answerer.key, thinking=thinking) for answer in answers]
 
     def _waiting(self, docs: list[Doc], kept: Mapping[str, Answer]) -> dict[int, list[Doc]]:
         """The documents that lack an attempt, by the new tokens it is to have."""
@@ -170,20 +201,21 @@ class FrameVLM(VLMTransformersModel):
             "max_new_tokens": min(budget_tokens, self.max_length - n_padded),
         }
         generated = self.model.generate(**inputs, **parameters)[:, n_padded:].cpu()
-        texts = self.processor.batch_decode(generated, skip_special_tokens=True)
         return [
-            self._answer_of(doc, budget_tokens, text, tokens.tolist(), int(mask.sum()))
-            for doc, text, tokens, mask in zip(
-                batch.docs, texts, generated, batch.inputs["attention_mask"], strict=True
+            self._answer_of(doc, budget_tokens, prompt, tokens.tolist(), int(mask.sum()))
+            for doc, prompt, tokens, mask in zip(
+                batch.docs, batch.texts, generated, batch.inputs["attention_mask"], strict=True
             )
         ]
 
-    def _answer_of(self, doc: Doc, budget_tokens: int, text: str, tokens: list[int], n_prompt_tokens: int) -> Answer:
+    def _answer_of(self, doc: Doc, budget_tokens: int, prompt: str, tokens: list[int], n_prompt_tokens: int) -> Answer:
         stops = [index for index, token in enumerate(tokens) if token in self._stop_ids]
+        said = read_tokens(self.tokenizer, tokens, self._stop_ids, prompt)
         return self._new_answer(
             doc,
             budget_tokens,
-            text=text,
+            text=said.text,
+            reasoning=said.reasoning,
             finish_reason=NORMAL_STOP if stops else LENGTH_STOP,
             n_prompt_tokens=n_prompt_tokens,
             n_new_tokens=stops[0] + 1 if stops else len(tokens),
@@ -215,12 +247,12 @@ class FrameVLM(VLMTransformersModel):
         return answer
 
     def _key(self, doc: Doc, budget_tokens: int) -> str:
-        return question_key(self._identity, doc.specific["segments"], doc.images, budget_tokens)
+        return question_key(self._identity, doc.specific["segments"], doc.images, budget_tokens, self._generation)
 
     def _budgets(self, doc: Doc) -> Iterable[int]:
-        """What the user set for the model, and no other; else the task's budget, which grows (PROTOCOL 1.2)."""
-        fixed = self.config.generation_size or self.config.generation_parameters.max_new_tokens
-        return (fixed,) if fixed else growing_budgets(doc.generation_size, EGOGEARS.max_new_tokens_cap)
+        """The first is the user's, if he names one, else the task's; it grows in either case (PROTOCOL 1.2)."""
+        named = self.config.generation_size or self.config.generation_parameters.max_new_tokens
+        return growing_budgets(named or doc.generation_size, EGOGEARS.max_new_tokens_cap)
 
 
 def _is_final(answer: Answer) -> bool:
@@ -238,22 +270,6 @@ def _prefetched(make: Callable[[list[Doc]], Batch], items: Iterable[list[Doc]]) 
                 yield ready.result()
         if upcoming is not None:
             yield upcoming.result()
-
-
-def _model_identity(config: VLMTransformersModelConfig, sha: str) -> dict[str, Any]:
-    """Everything about the model and its libraries that shapes an answer.
-
-    Weights in a folder count by their files' names, sizes and times: a checkpoint that was
-    overwritten must not answer with its predecessor's words.
-    """
-    folder = Path(config.model_name)
-    files = sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
-    return {
-        "model": config.model_dump(exclude={"cache_dir", "batch_size"}),
-        "sha": sha,
-        "files": [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files],
-        "versions": {name: version(name) for name in ("torch", "transformers")},
-    }
 
 
 def _prompt_size(doc: Doc) -> tuple[int, int]:

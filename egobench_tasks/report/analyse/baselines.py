@@ -11,10 +11,12 @@ from egobench_tasks.asking.questions import OpenQuestion, choice_question, open_
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.data import load_rows, locate, pin
 from egobench_tasks.judge.client import judge
+from egobench_tasks.judge.identity import judge_identity
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.settings import JudgeSettings
 from egobench_tasks.judge.store import VerdictStore, default_store_path
 from egobench_tasks.judge.summary import JudgeSummary, describe, mean_accuracy, summarise
+from egobench_tasks.report.analyse.tables import NOT_KNOWN
 from egobench_tasks.scoring.baselines import GoldAnswer, choice_chance, random_answers, simulate_choices
 from egobench_tasks.scoring.open import exact_match, token_f1
 
@@ -71,14 +73,14 @@ def _cells(
     questions: Sequence[OpenQuestion], answers: Mapping[str, str], summary: JudgeSummary | None
 ) -> tuple[str, ...]:
     def mean(score: float) -> str:
-        return f"{score / len(questions):.2%}" if questions else "-"
+        return f"{score / len(questions):.2%}" if questions else NOT_KNOWN
 
     return (
         str(len(questions)),
         mean(math.fsum(exact_match(answers[q.question_id], q.answer) for q in questions)),
         mean(math.fsum(token_f1(answers[q.question_id], q.answer) for q in questions)),
-        f"{summary.accuracy:.2%}" if summary else "-",
-        f"{summary.judged} of {summary.total}" if summary else "-",
+        f"{summary.accuracy:.2%}" if summary and summary.decided else NOT_KNOWN,
+        f"{summary.judged} of {summary.total}" if summary else NOT_KNOWN,
     )
 
 
@@ -86,7 +88,8 @@ def _overall(verdicts: Mapping[str, JudgeSummary], settings: JudgeSettings | Non
     if settings is None:
         yield "No judge is configured: set EGOBENCH_JUDGE_BASE_URL and EGOBENCH_JUDGE_MODEL for judge_accuracy."
         return
-    yield f"Mean of the categories, judged by {settings.model}: {mean_accuracy(verdicts.values()):.2%}"
+    average, judge = mean_accuracy(verdicts.values()), judge_identity(settings)
+    yield f"Mean of the categories, judged by {judge.name}: " + (NOT_KNOWN if math.isnan(average) else f"{average:.2%}")
     for category, summary in verdicts.items():
         if summary.unjudged:
             yield f"{category}: {describe(summary)}"

@@ -114,13 +114,13 @@ def reasoning_pairs(labels: Sequence[str]) -> list[Pair]:
 def reasoning_table(results: Results) -> Table:
     """Direct against reasoning runs of the same model."""
     rows = compare_pairs(results, reasoning_pairs(results.labels))
-    gains = [float(row["gain"]) for row in rows]
+    gains = [float(row["gain"]) for row in rows if {row["first"], row["second"]} <= set(results.whole)]
     note = (
         "From the direct run to the reasoning one, paired by name (X-Instruct, X-direct or X with X-Thinking). "
         f"Rescued: wrong, then right. Destabilised: right, then wrong. {_TESTS_NOTE}"
     )
     if gains:
-        note += f" Median gain: {100 * median(gains):+.1f} points.".replace("-", "−")
+        note += f" Median gain of whole runs: {100 * median(gains):+.1f} points.".replace("-", "−")
     columns = [
         SPLIT,
         Column("first", "Direct", Kind.TEXT),

@@ -205,9 +205,7 @@ def _implied(variants: Variants) -> Statement | None:
     found = Paired(tuple(way[known] for way in found.ways))
     hits = np.array([a == b for a, b in zip(found.sets(1), implied[known], strict=True)], dtype=np.float64)
     estimate = share(hits, found.clusters)
-    head, tells, smallest = _neutral(
-        estimate, "Binding, to the letter", "Cannot tell if answers move as they must"
-    )
+    head, tells, smallest = _neutral(estimate, "Binding, to the letter", "Cannot tell if answers move as they must")
     sentence = (
         f"{head}: {_share(estimate)} of the answers that were right become exactly what exchanged headings imply; "
         f"{_basis(estimate)}."

@@ -142,13 +142,15 @@ def degrees_of_freedom(sizes: Floats, correlation: float) -> float:
     ``sizes``: the clusters' numbers of questions, two clusters at least.
     """
     portion = sizes / sizes.sum()
-    of_sums = sizes * (1 - correlation) + sizes**2 * correlation
-    # Covariance of the clusters' sums of residuals, S_g - n_g/n · (sum of all S).
-    residuals = np.diag(of_sums) - np.outer(portion, of_sums) - np.outer(of_sums, portion)
-    residuals += np.outer(portion, portion) * of_sums.sum()
-    weights = 1 / np.sqrt(1 - portion)
-    residuals *= np.outer(weights, weights)
-    return float(np.trace(residuals) ** 2 / (residuals**2).sum())
+    sums = sizes * (1 - correlation) + sizes**2 * correlation  # variances of the clusters' sums
+    total = float(sums.sum())
+    weight = 1 / (1 - portion)
+    diagonal = weight * (sums - 2 * portion * sums + total * portion**2)
+    # Covariances between clusters, w_g·w_h·(S·p_g·p_h - p_g·s_h - s_g·p_h), squared and added up without the matrix.
+    pp, ps, ss = (float((weight * a * b).sum()) for a, b in ((portion, portion), (portion, sums), (sums, sums)))
+    whole = 2 * pp * ss + (total * pp) ** 2 + 2 * ps**2 - 4 * total * pp * ps
+    own = weight**2 * (total * portion**2 - 2 * portion * sums) ** 2
+    return float(diagonal.sum() ** 2 / (whole - own.sum() + (diagonal**2).sum()))
 
 
 def correlation(values: Floats, clusters: Clusters) -> float:

@@ -3,7 +3,7 @@
 from egobench_tasks.report.analyse.overall import RUN, SPLIT
 from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
 from egobench_tasks.report.read.choice_results import Results
-from egobench_tasks.report.read.states import ANSWERED, STATES, TITLES
+from egobench_tasks.report.read.states import ANSWERED, STATES, TITLES, UNFINISHED
 
 _MAX_HARDEST = 50
 
@@ -31,19 +31,23 @@ def unanswered_table(results: Results) -> Table:
 
 
 def hardest_table(results: Results) -> Table:
-    """The questions that the most runs get wrong, in each split's order where equal."""
+    """The questions that the most runs get wrong, in each split's order where equal.
+
+    Of a question count the runs that were asked it: what a run lacks is no failure of its model.
+    """
     rows = []
     for config in results.configs:
         exact, jaccard = results.matrix(config, "exact_set"), results.matrix(config, "jaccard")
         about = results.splits[config].attributes.set_index("question_id")
-        right, credit = exact.sum(axis=1), jaccard.mean(axis=1)
-        for question_id in exact.index[(right / exact.shape[1] <= 0.5).to_numpy()]:
+        asked = ~results.matrix(config, "state").isin(UNFINISHED)
+        right, credit, n_runs = exact[asked].sum(axis=1), jaccard[asked].mean(axis=1), asked.sum(axis=1)
+        for question_id in exact.index[((n_runs > 0) & (right <= 0.5 * n_runs)).to_numpy()]:
             rows.append(
                 {
                     "config": config,
                     "question_id": question_id,
                     "right": int(right[question_id]),
-                    "runs": exact.shape[1],
+                    "runs": int(n_runs[question_id]),
                     "jaccard": float(credit[question_id]),
                     **about.loc[question_id, ["unit", "question_type", "question"]].to_dict(),
                 }
@@ -53,7 +57,7 @@ def hardest_table(results: Results) -> Table:
         SPLIT,
         Column("question_id", "Question", Kind.QUESTION),
         Column("right", "Runs right", Kind.COUNT),
-        Column("runs", "Runs", Kind.COUNT),
+        Column("runs", "Of runs asked", Kind.COUNT),
         Column("jaccard", "Mean Jaccard %", Kind.PERCENT),
         Column("unit", "Unit", Kind.TEXT),
         Column("question_type", "Type", Kind.TEXT),

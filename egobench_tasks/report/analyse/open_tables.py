@@ -1,66 +1,141 @@
-"""EgoTempo's tables: categories, settings, durations; verdicts that are missing stand beside every figure."""
+"""EgoTempo's tables: categories, settings, durations; what has no verdict or was lost stands beside every figure."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
+from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.report.analyse import published
-from egobench_tasks.report.analyse.overall import RUN, THIS_REPORT
+from egobench_tasks.report.analyse.overall import MARK, RUN, THIS_REPORT, not_comparable
 from egobench_tasks.report.analyse.tables import ORIGIN, PUBLISHED, Column, Kind, Table, table
-from egobench_tasks.report.read.open_outcomes import CODES, OpenSetting, Order, read_setting
+from egobench_tasks.report.read.open_outcomes import CODES, JUDGED, OpenSetting, OpenState, Order, read_setting
+from egobench_tasks.report.read.open_results import OpenSummary
 from egobench_tasks.scoring.intervals import wilson_interval
 
 _SETTING = Column("setting", "Setting", Kind.TEXT)
 _QUESTIONS = Column("questions", "Questions", Kind.COUNT)
-_UNJUDGED = Column("unjudged", "No verdict", Kind.COUNT)
+_MISSING = (
+    Column("unanswered", "Unanswered", Kind.COUNT),
+    Column("unjudged", "No verdict", Kind.COUNT),
+    Column("lost", "Lost", Kind.COUNT),
+)
 _ACCURACY = Column("accuracy", "Accuracy %", Kind.PERCENT, low="low", high="high")
-_RESTS_ON = "Answers without a verdict are neither right nor wrong: left out of the rate, counted beside it."
-_SOURCE = f"Published: {published.EGOTEMPO_SOURCE}."
+_RESTS_ON = (
+    "Unanswered by the model is wrong. Answers without a verdict, and questions that were lost (no clip, a failed "
+    "request), are neither right nor wrong: left out of the rate, counted beside it."
+)
+_SOURCE = (
+    f"Published: {published.EGOTEMPO_SOURCE}; harness: {published.EGOTEMPO_HARNESS}, judge: {published.EGOTEMPO_JUDGE}."
+)
 
 
-def judged_accuracy(outcomes: pd.DataFrame) -> dict[str, Any]:
-    """Return accuracy over the judged outcomes, its Wilson 95 % interval, and how many there are."""
-    judged = outcomes.loc[outcomes["judged"], "correct"]
-    low, high = wilson_interval(float(judged.sum()), len(judged))
-    accuracy = float(judged.mean()) if len(judged) else math.nan
-    counts = {"questions": len(outcomes), "judged": len(judged), "unjudged": len(outcomes) - len(judged)}
+def open_runs_table(summaries: Sequence[OpenSummary]) -> Table:
+    """What was run and judged: a row a run and setting, and all that its figures rest on."""
+    rows = [
+        {
+            "run": one.label,
+            "setting": one.setting,
+            "mark": one.mark,
+            "judge": one.judge,
+            "wording": one.wording,
+            "questions": one.questions,
+            "categories": one.categories,
+            "judged": one.judged,
+            "unanswered": one.unanswered,
+            "unjudged": one.unjudged,
+            "lost": one.lost,
+            "prompt": one.inputs.prompt,
+            "frames": one.inputs.frames,
+        }
+        for one in summaries
+    ]
+    columns = [
+        RUN,
+        _SETTING,
+        MARK,
+        Column("judge", "Judge", Kind.TEXT),
+        Column("wording", "Judge's wording", Kind.TEXT),
+        Column("categories", "Categories", Kind.COUNT),
+        _QUESTIONS,
+        Column("judged", "Judged", Kind.COUNT),
+        *_MISSING,
+        Column("prompt", "Prompt", Kind.TEXT),
+        Column("frames", "Frames", Kind.TEXT),
+    ]
+    note = (
+        "A run is partial while questions are lost: no clip, a failed request, a part that is not there. It is mixed "
+        "where its folder holds answers of the same model under other settings, which are read as runs of their own. "
+        "Judged: a judge saw the answer and gave a verdict."
+    )
+    return table("open_runs", "EgoTempo: runs", note, columns, rows)
+
+
+def open_accuracy(outcomes: pd.DataFrame) -> dict[str, Any]:
+    """Return accuracy over the decided outcomes, its Wilson 95 % interval, and the counts of all others."""
+    decided = outcomes.loc[outcomes["decided"], "correct"]
+    low, high = wilson_interval(float(decided.sum()), len(decided))
+    accuracy = float(decided.mean()) if len(decided) else math.nan
+    counts = {
+        "questions": len(outcomes),
+        "judged": int(outcomes["state"].isin(JUDGED).sum()),
+        "unanswered": int((outcomes["state"] == OpenState.UNANSWERED).sum()),
+        "unjudged": int((outcomes["state"] == OpenState.NO_VERDICT).sum()),
+        "lost": int((outcomes["state"] == OpenState.LOST).sum()),
+    }
     return {**counts, "accuracy": accuracy, "low": low, "high": high}
 
 
 def category_average(outcomes: pd.DataFrame) -> float:
     """Return the mean of the ten categories' accuracies, the paper's figure.
 
-    NaN where a category has no verdict: a mean over fewer categories is another figure.
+    NaN where a category has nothing decided: a mean over fewer categories is another figure.
     """
-    by_category = outcomes[outcomes["judged"]].groupby("category_code")["correct"].mean()
+    by_category = outcomes[outcomes["decided"]].groupby("category_code")["correct"].mean()
     return float(by_category.reindex(list(CODES)).mean(skipna=False))
 
 
-def category_table(outcomes: pd.DataFrame) -> Table:
-    """Category by setting for every run, published averages below."""
+def category_table(outcomes: pd.DataFrame, unpublished: str | None = None) -> Table:
+    """Category by setting for every run, the paper's tables below.
+
+    ``unpublished`` says how the dataset differs from the published one, None where it does not.
+    """
     rows = []
     for (run, setting), members in outcomes.groupby(["run", "setting"], sort=False):
-        row = {"run": run, "setting": setting, ORIGIN: THIS_REPORT, **judged_accuracy(members)}
+        row = {"run": run, "setting": setting, ORIGIN: THIS_REPORT, **open_accuracy(members)}
         row["average"] = category_average(members)
         by_category = {code: members[members["category_code"] == code] for code in CODES}
-        rows.append(row | {code: judged_accuracy(part)["accuracy"] for code, part in by_category.items()})
-    rows += [
-        {"run": figure.model, "setting": figure.setting, ORIGIN: PUBLISHED, "average": figure.accuracy}
-        for figure in published.EGOTEMPO
-    ]
+        rows.append(row | {code: open_accuracy(part)["accuracy"] for code, part in by_category.items()})
+    rows += [_published(figure) for figure in (*published.EGOTEMPO, *published.EGOTEMPO_CLOSED_FORM)]
     columns = [
         RUN,
         _SETTING,
         _QUESTIONS,
-        _UNJUDGED,
+        *_MISSING,
         Column("average", "Average %", Kind.PERCENT),
         _ACCURACY,
         *(Column(code, code, Kind.PERCENT) for code in CODES),
         Column(ORIGIN, "From", Kind.TEXT),
     ]
-    note = f"Average: mean over the ten categories; accuracy: over all judged answers. {_RESTS_ON} {_SOURCE}"
-    return table("open_categories", "EgoTempo: categories by setting", note, columns, rows)
+    note = (
+        f"Average: mean over the ten categories; accuracy: over all decided questions. {_RESTS_ON} {_SOURCE}"
+        f"{_not_comparable(unpublished)}"
+    )
+    title = "EgoTempo: categories by setting"
+    return table("open_categories", title, note, columns, rows, apart=unpublished is not None)
+
+
+def _published(figure: published.OpenFigure) -> dict[str, Any]:
+    about = {"harness": published.EGOTEMPO_HARNESS, "judge": published.EGOTEMPO_JUDGE, "table": figure.table}
+    setting = f"{figure.setting}, closed form" if figure.closed_form else figure.setting
+    return {"run": figure.model, "setting": setting, ORIGIN: PUBLISHED, "average": figure.accuracy} | (
+        about | dict(figure.categories)
+    )
+
+
+def _not_comparable(unpublished: str | None) -> str:
+    return not_comparable({} if unpublished is None else {EGOTEMPO.title: unpublished}, EGOTEMPO.title)
 
 
 def video_gain_table(outcomes: pd.DataFrame) -> Table:
@@ -92,13 +167,13 @@ def duration_table(outcomes: pd.DataFrame) -> Table:
     known = outcomes[outcomes["duration"].notna()]
     grouped = known.groupby(["run", "setting", "duration"], sort=False)
     rows = [
-        {"run": run, "setting": setting, "duration": duration, **judged_accuracy(members)}
+        {"run": run, "setting": setting, "duration": duration, **open_accuracy(members)}
         for (run, setting, duration), members in grouped
     ]
     # Stable: runs and settings stay in the order given.
     places = {pair: place for place, pair in enumerate(dict.fromkeys((row["run"], row["setting"]) for row in rows))}
     rows.sort(key=lambda row: (places[row["run"], row["setting"]], _low_end(str(row["duration"]))))
-    columns = [RUN, _SETTING, Column("duration", "Duration", Kind.TEXT), _QUESTIONS, _UNJUDGED, _ACCURACY]
+    columns = [RUN, _SETTING, Column("duration", "Duration", Kind.TEXT), _QUESTIONS, *_MISSING, _ACCURACY]
     return table("open_durations", "EgoTempo: by clip duration", _RESTS_ON, columns, rows)
 
 
@@ -108,34 +183,35 @@ def input_rows(outcomes: pd.DataFrame) -> list[dict[str, Any]]:
     ``frames`` and ``rate`` are NaN where a setting has none.
     """
     rows = [
-        {"run": run, ORIGIN: THIS_REPORT, **_given(read_setting(str(setting))), **judged_accuracy(members)}
+        {"run": run, ORIGIN: THIS_REPORT, **_given(read_setting(str(setting))), **open_accuracy(members)}
         | {"average": category_average(members)}
         for (run, setting), members in outcomes.groupby(["run", "setting"], sort=False)
     ]
     rows += [
         {"run": figure.model, ORIGIN: PUBLISHED, **_given(read_setting(figure.setting)), "average": figure.accuracy}
         for figure in published.EGOTEMPO
-        if figure.model not in ("human", "random answer of the category")
+        if figure.is_model
     ]
     rows.sort(key=lambda row: (row[ORIGIN] == PUBLISHED, str(row["run"]), row["rate"] or 0, row["frames"] or 0))
     return rows
 
 
-def input_table(outcomes: pd.DataFrame) -> Table:
-    """Accuracy by number of frames and by frame rate."""
+def input_table(outcomes: pd.DataFrame, unpublished: str | None = None) -> Table:
+    """Accuracy by number of frames and by frame rate; ``unpublished`` as of `category_table`."""
     columns = [
         RUN,
         _SETTING,
         Column("frames", "Frames", Kind.COUNT),
         Column("rate", "Frames a second", Kind.RATIO),
         Column("order", "Order", Kind.TEXT),
-        _UNJUDGED,
+        *_MISSING,
         Column("average", "Average %", Kind.PERCENT),
         _ACCURACY,
         Column(ORIGIN, "From", Kind.TEXT),
     ]
-    note = f"{_RESTS_ON} {_SOURCE}"
-    return table("open_inputs", "EgoTempo: by frames and by rate", note, columns, input_rows(outcomes))
+    note = f"{_RESTS_ON} {_SOURCE}{_not_comparable(unpublished)}"
+    title = "EgoTempo: by frames and by rate"
+    return table("open_inputs", title, note, columns, input_rows(outcomes), apart=unpublished is not None)
 
 
 def sampling_table(outcomes: pd.DataFrame) -> Table:

@@ -1,9 +1,11 @@
 """What each run is, how much of it is there, and its headline scores (PROTOCOL 1.4)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
+from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.report.analyse import published
 from egobench_tasks.report.analyse.tables import ORIGIN, PUBLISHED, Column, Kind, Table, table
 from egobench_tasks.report.read.choice_outcomes import METRICS
@@ -18,6 +20,7 @@ THIS_REPORT = "run"
 RUN = Column("run", "Run", Kind.TEXT)
 SPLIT = Column("config", "Split", Kind.TEXT)
 QUESTIONS = Column("questions", "Questions", Kind.COUNT)
+MARK = Column("mark", "Mark", Kind.TEXT)
 
 # Why a question has no answer: those that PROTOCOL and the issue name are always shown, the rest where they occur.
 _ALWAYS_SHOWN = (ANSWERED, "no_json", "unknown_letter", "truncated", "unclosed_reasoning", MISSING)
@@ -35,6 +38,8 @@ def summarise(outcomes: pd.DataFrame) -> dict[str, Any]:
         "high": high,
         "kappa": kappa(means["exact_set"], means["chance"]),
         "chance_overlap": chance_overlap(zip(outcomes["n_options"], outcomes["n_select"], strict=True)),
+        "no_trace": int(outcomes["no_trace"].sum()),
+        "exact_traced": float(outcomes["exact_set"].where(~outcomes["no_trace"].astype(bool), 0.0).mean()),
     }
 
 
@@ -44,7 +49,9 @@ def runs_table(results: Results) -> Table:
         {
             "run": task.label,
             "config": task.config,
+            "mark": task.mark,
             "questions": task.questions,
+            "published": EGOGEARS.rows[task.config],
             "unfinished": task.unfinished,
             "prompt": task.settings.prompt,
             "frames": task.settings.frames,
@@ -57,14 +64,19 @@ def runs_table(results: Results) -> Table:
     columns = [
         RUN,
         SPLIT,
+        MARK,
         QUESTIONS,
+        Column("published", "Published split", Kind.COUNT),
         Column("unfinished", "Unfinished", Kind.COUNT),
         Column("prompt", "Prompt", Kind.TEXT),
         Column("frames", "Frames", Kind.TEXT),
         Column("dataset", "Dataset", Kind.TEXT),
         Column("disagreeing", "Saved scores that differ", Kind.COUNT),
     ]
-    note = "A run is partial while questions are missing or failed for reasons that are not the model's."
+    note = (
+        "A run is partial while questions are missing or failed for reasons that are not the model's; it is mixed "
+        "where its folder holds answers of the same model under other settings, which are read as runs of their own."
+    )
     return table("runs", "Runs", note, columns, rows)
 
 
@@ -103,17 +115,34 @@ def overall_table(results: Results) -> Table:
         Column("chance_overlap", "Chance of overlap %", Kind.PERCENT, 2),
         Column("wellformed", "Wellformed %", Kind.PERCENT, 2),
         Column("answered", "Answered %", Kind.PERCENT, 2),
+        Column("no_trace", "No trace", Kind.COUNT),
+        Column("exact_traced", "Exact with trace %", Kind.PERCENT, 2),
         QUESTIONS,
         Column(ORIGIN, "From", Kind.TEXT),
     ]
     note = (
         "Exact: the predicted set is the gold set; with Wilson 95 % interval. Kappa: (exact - chance)/(1 - chance). "
         "Jaccard, overlap: partial credit. Wellformed: as many options chosen as are right. "
-        f"Published: {published.EGOGEARS_SOURCE}."
+        "No trace: answers without reasoning although thinking was on; exact with trace counts them as wrong, as "
+        "upstream's harness does. "
+        f"Published: {published.EGOGEARS_SOURCE}, by {published.EGOGEARS_HARNESS}."
+        f"{not_comparable(results.unpublished, 'multi')}"
     )
-    return table("overall", "Overall", note, columns, rows)
+    return table("overall", "Overall", note, columns, rows, apart="multi" in results.unpublished)
+
+
+def not_comparable(unpublished: Mapping[str, str], *configs: str) -> str:
+    """Return a sentence for the note of a table with published figures, where the dataset is not the published one.
+
+    ``unpublished`` says by config how it differs (`choice_results.Results`). Empty where none of the configs does.
+    """
+    parts = [f"{config}: {unpublished[config]}" for config in configs if config in unpublished]
+    if not parts:
+        return ""
+    return f" NOT the published dataset ({'; '.join(parts)}): the runs here do not compare with published figures."
 
 
 def _published(row: published.LeaderboardRow) -> dict[str, Any]:
     scores = {"exact_set": row.exact_set, "overlap": row.overlap, "wellformed": row.wellformed}
-    return {"run": row.model, "config": "multi", ORIGIN: PUBLISHED, **scores}
+    about = {"config": "multi", ORIGIN: PUBLISHED, "harness": published.EGOGEARS_HARNESS}
+    return {"run": row.model, **about, **scores}

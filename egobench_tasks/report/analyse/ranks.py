@@ -3,7 +3,7 @@
 from itertools import combinations
 
 from egobench_tasks.report.analyse import published
-from egobench_tasks.report.analyse.overall import summarise
+from egobench_tasks.report.analyse.overall import not_comparable, summarise
 from egobench_tasks.report.analyse.statistics import spearman
 from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
 from egobench_tasks.report.read.choice_results import Results
@@ -13,9 +13,13 @@ _RANKED = ("exact_set", "jaccard", "overlap", "wellformed")
 
 
 def rank_agreement_table(results: Results) -> Table:
-    """Spearman's correlation of the runs' ranks under two metrics, and of exact on single and multi."""
+    """Spearman's correlation of the whole runs' ranks under two metrics, and of exact on single and multi."""
     scores = {
-        config: {run: summarise(outcomes) for run, outcomes in results.of(config).groupby("run", sort=False)}
+        config: {
+            run: summarise(outcomes)
+            for run, outcomes in results.of(config).groupby("run", sort=False)
+            if run in results.whole
+        }
         for config in results.configs
     }
     rows = [
@@ -39,5 +43,8 @@ def rank_agreement_table(results: Results) -> Table:
         Column("runs", "Runs", Kind.COUNT),
         Column("rho", "Spearman", Kind.RATIO, 3),
     ]
-    note = f"Needs three runs. Published: at least {published.FINDINGS.least_rank_agreement:.2f}."
+    note = (
+        f"Needs three whole runs. Published: at least {published.FINDINGS.least_rank_agreement:.2f}."
+        f"{not_comparable(results.unpublished, *results.configs)}"
+    )
     return table("rank_agreement", "Do the metrics rank alike", note, columns, rows)

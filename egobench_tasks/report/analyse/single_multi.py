@@ -1,11 +1,13 @@
 """The single split against the multi split, the same runs on other questions (PROTOCOL 1.4)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from egobench_tasks.report.analyse import published
-from egobench_tasks.report.analyse.overall import RUN, SPLIT
+from egobench_tasks.report.analyse.overall import RUN, SPLIT, not_comparable
 from egobench_tasks.report.analyse.statistics import Floats, bootstrap_means, percentile_interval
 from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
 from egobench_tasks.report.read.choice_results import Results
@@ -27,7 +29,8 @@ def single_multi_table(results: Results) -> Table:
         drawn = {config: _draw_measures(results, config, seed) for seed, config in enumerate(("single", "multi"))}
         for run in results.labels:
             if all(run in drawn[config] for config in drawn):
-                rows += _four_rows(run, drawn["single"][run], drawn["multi"][run])
+                about = {"run": run, "whole": run in results.whole}
+                rows += [about | row for row in _four_rows(drawn["single"][run], drawn["multi"][run])]
     columns = [
         RUN,
         Column("measure", "Measure", Kind.TEXT),
@@ -68,13 +71,12 @@ def _draw_measures(results: Results, config: str, seed: int) -> dict[str, Measur
     return measures
 
 
-def _four_rows(run: str, single: Measures, multi: Measures) -> list[dict[str, Any]]:
+def _four_rows(single: Measures, multi: Measures) -> list[dict[str, Any]]:
     rows = []
     for key, title, _ in _FOUR_WAYS:
         low, high = percentile_interval(multi[key][1] - single[key][1])
         rows.append(
             {
-                "run": run,
                 "measure": title,
                 "single": single[key][0],
                 "multi": multi[key][0],
@@ -86,11 +88,15 @@ def _four_rows(run: str, single: Measures, multi: Measures) -> list[dict[str, An
     return rows
 
 
-def drop_summary_table(single_multi: Table) -> Table:
-    """The drops over all configurations, paired by configuration, beside the published ones."""
+def drop_summary_table(single_multi: Table, unpublished: Mapping[str, str] | None = None) -> Table:
+    """The drops over all configurations that are whole, paired by configuration, beside the published ones.
+
+    ``unpublished`` says by config how the dataset differs from the published one, see `overall.not_comparable`.
+    """
     rows = []
+    whole = single_multi.rows[single_multi.rows["whole"].astype(bool)] if len(single_multi.rows) else single_multi.rows
     for _, title, reference in _FOUR_WAYS:
-        drops = single_multi.rows.loc[single_multi.rows["measure"] == title, "difference"]
+        drops = whole.loc[whole["measure"] == title, "difference"]
         if drops.empty:
             continue
         rows.append(
@@ -117,12 +123,18 @@ def drop_summary_table(single_multi: Table) -> Table:
     note = (
         f"Multi less single, each configuration paired with itself. Published: {findings.configurations_that_drop} of "
         f"{findings.configurations} configurations drop. Source: {published.EGOGEARS_FINDINGS_SOURCE}."
+        f"{_left_out(single_multi.rows)}{not_comparable(unpublished or {}, 'single', 'multi')}"
     )
     return table("drops", "The drop from single to multi, over configurations", note, columns, rows)
 
 
+def _left_out(rows: pd.DataFrame) -> str:
+    partial = sorted(set(rows.loc[~rows["whole"].astype(bool), "run"])) if len(rows) else []
+    return f" Whole runs only; left out: {', '.join(map(str, partial))}." if partial else ""
+
+
 def partial_credit_table(results: Results) -> Table:
-    """What partial credit (Jaccard) adds to exact, in the median over runs."""
+    """What partial credit (Jaccard) adds to exact, in the median over the runs that are whole."""
     findings = published.FINDINGS
     reference = {
         "single": findings.median_partial_credit_gain_single,
@@ -131,6 +143,9 @@ def partial_credit_table(results: Results) -> Table:
     rows = []
     for config in results.configs:
         gains = results.matrix(config, "jaccard").mean() - results.matrix(config, "exact_set").mean()
+        gains = gains[[label for label in gains.index if label in results.whole]]
+        if gains.empty:
+            continue
         rows.append(
             {
                 "config": config,
@@ -145,5 +160,8 @@ def partial_credit_table(results: Results) -> Table:
         Column("gain", "Median gain (points)", Kind.POINTS),
         Column("published", "Published median", Kind.POINTS),
     ]
-    note = f"Jaccard less exact, median over runs. Published: {published.EGOGEARS_FINDINGS_SOURCE}."
+    note = (
+        f"Jaccard less exact, median over whole runs. Published: {published.EGOGEARS_FINDINGS_SOURCE}."
+        f"{not_comparable(results.unpublished, *results.configs)}"
+    )
     return table("partial_credit", "What partial credit adds", note, columns, rows)

@@ -46,7 +46,8 @@ class Table:
     """``rows`` holds all columns, those of intervals included; ``columns`` says which are shown, and how.
 
     ``key`` names its file and its place in the page. A row whose column `ORIGIN` says `PUBLISHED`
-    is a paper's figure, not a run's.
+    is a paper's figure, not a run's. ``apart``: the runs' dataset is not the published one, so that the two kinds of
+    row must not be sorted into one ranking.
     """
 
     key: str
@@ -54,6 +55,7 @@ class Table:
     note: str
     columns: tuple[Column, ...]
     rows: pd.DataFrame
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +130,18 @@ def _minus(text: str) -> str:
 
 
 def table(
-    key: str, title: str, note: str, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]] | pd.DataFrame
+    key: str,
+    title: str,
+    note: str,
+    columns: Sequence[Column],
+    rows: Sequence[Mapping[str, Any]] | pd.DataFrame,
+    *,
+    apart: bool = False,
 ) -> Table:
     """Make a table; rows may be records."""
     names = [name for column in columns for name in (column.name, column.low, column.high) if name is not None]
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows), columns=_all_names(rows, names))
-    return Table(key, title, note, tuple(columns), frame)
+    return Table(key, title, note, tuple(columns), frame, apart)
 
 
 def _all_names(rows: Sequence[Mapping[str, Any]], shown: Sequence[str]) -> list[str]:

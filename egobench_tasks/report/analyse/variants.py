@@ -9,7 +9,7 @@ import pandas as pd
 from egobench_tasks.asking.probes import PROBES
 from egobench_tasks.report.analyse.clusters import Clusters, clusters
 from egobench_tasks.report.analyse.statistics import Floats
-from egobench_tasks.report.read.choice_results import PARTIAL, Results
+from egobench_tasks.report.read.choice_results import Results
 
 FULL = "full"
 """The benchmark's own way of asking, beside the probes' names."""
@@ -65,10 +65,10 @@ def variants(results: Results) -> Iterator[Variants]:
     """Yield every whole run's answers on each config of which it answered a probe, probes in their listed order."""
     for config in results.configs:
         full, probed = results.of(config), results.probed[results.probed["config"] == config]
-        for run in results.labels:
+        for run in results.whole:
             of_run = probed[probed["run"] == run]
             mine = full[full["run"] == run]
-            if run.endswith(PARTIAL) or of_run.empty or mine.empty:
+            if of_run.empty or mine.empty:
                 continue
             by_probe = dict(list(of_run.groupby("probe", sort=False)))
             ways = {FULL: mine, **{name: by_probe[name] for name in PROBES if name in by_probe}}

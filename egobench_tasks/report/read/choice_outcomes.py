@@ -6,6 +6,7 @@ One scoring path: what a run saved beside its texts is checked against this, nev
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from enum import IntEnum
 
 import pandas as pd
 
@@ -18,12 +19,21 @@ from egobench_tasks.report.read.responses import NO_COST, Cost, Response, Shown,
 from egobench_tasks.report.read.states import state_of
 from egobench_tasks.runs.journal import MISSING
 from egobench_tasks.scoring.answers import parse_answer
-from egobench_tasks.scoring.choice import to_original
+from egobench_tasks.scoring.choice import lacks_trace, to_original
 from egobench_tasks.scoring.scores import NO_ANSWER, ChoiceScore, chance_exact, score_choice
 
 COSTS = tuple(field.name for field in fields(Cost))
-_COPIED = ("question_id", "state", "predicted", "shown_letters", "shown_gold", "shown_predicted")
+_COPIED = ("question_id", "state", "predicted", "shown_letters", "shown_gold", "shown_predicted", "no_trace")
 METRICS = tuple(field.name for field in fields(ChoiceScore))
+
+
+class Compared(IntEnum):
+    """How much of a question a run kept, to be compared with the dataset's: each level holds those before it."""
+
+    NOTHING = 0
+    LETTERS = 1  # which are right, and how many there are
+    OPTIONS = 2  # the options' texts
+    WORDS = 3  # the question's words
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,9 @@ class Outcome:
 
     ``predicted`` holds original letters; ``shown_*`` hold letters as the model saw them. Empty
     where there is no answer. ``agrees`` is False where the scores the run saved differ from these.
+    ``compared``: how much of the question was found to be the dataset's.
     ``implied``: the original letters that are right under a probe which moves the answer, where that can be said.
+    ``no_trace``: answered without reasoning although thinking was on (PROTOCOL 1.2).
     """
 
     question_id: str
@@ -43,7 +55,9 @@ class Outcome:
     shown_gold: str
     shown_predicted: str
     agrees: bool
+    compared: Compared = Compared.NOTHING
     implied: str = ""
+    no_trace: bool = False
     cost: Cost = NO_COST
 
 
@@ -147,7 +161,9 @@ def _outcome(view: ChoiceView, response: Response) -> Outcome:
         shown_gold=_shown_gold(question, shown_to_original),
         shown_predicted="".join(sorted(parsed.letters or ())),
         agrees=_agrees(question, score, response),
+        compared=_compared(response.shown),
         implied="".join(sorted(view.implied or ())),
+        no_trace=lacks_trace(parsed, response.text, response.reasoning, thinking=response.thinking),
         cost=response.cost,
     )
 
@@ -190,7 +206,17 @@ def _same_question(question: ChoiceQuestion, shown: Shown | None) -> bool:
         text_of = dict(zip(question.letters, question.options, strict=True))
         if list(shown.texts) != [text_of[letter] for letter in shown.originals]:
             return False
-    return shown.query is None or question.question in shown.query
+    if shown.question is not None:
+        return shown.question == question.question
+    return shown.query is None or question.question in shown.query  # a message holds it among other words
+
+
+def _compared(shown: Shown | None) -> Compared:
+    if shown is None:
+        return Compared.NOTHING
+    if shown.texts is None:
+        return Compared.LETTERS
+    return Compared.OPTIONS if shown.question is None else Compared.WORDS
 
 
 def _agrees(question: ChoiceQuestion, score: ChoiceScore, response: Response) -> bool:

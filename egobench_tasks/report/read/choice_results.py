@@ -9,10 +9,24 @@ import pandas as pd
 from egobench_tasks.benchmarks import EGOGEARS, Benchmark
 from egobench_tasks.data import DatasetLocation, locate
 from egobench_tasks.errors import InputError
-from egobench_tasks.report.read.choice_outcomes import Outcome, outcomes_frame, score_repeats, score_task
+from egobench_tasks.report.read.choice_outcomes import Compared, Outcome, outcomes_frame, score_repeats, score_task
 from egobench_tasks.report.read.choice_questions import Split, load_split
+from egobench_tasks.report.read.published_data import choice_difference
 from egobench_tasks.report.read.responses import Run, Settings, TaskRun
 from egobench_tasks.report.read.sides import Side, n_unfinished
+from egobench_tasks.runs.journal import MISSING
+from egobench_tasks.runs.record import RunRecord
+
+_UNKNOWN = "what the run kept of its questions does not tell whether"
+_SAME = {
+    Compared.WORDS: (
+        "its questions, options and answers are the same in both, so the two differ elsewhere: in clips, durations or "
+        "what questions are grouped by"
+    ),
+    Compared.OPTIONS: f"its options and answers are the same in both; {_UNKNOWN} their wording is",
+    Compared.LETTERS: f"its right letters are the same in both; {_UNKNOWN} the wording of questions and options is",
+    Compared.NOTHING: f"{_UNKNOWN} they are the same in both",
+}
 
 FindDataset = Callable[[Benchmark], DatasetLocation]
 
@@ -27,7 +41,8 @@ class TaskSummary:
     """One config of one run: where it was read, what shaped it, how much of it is there.
 
     ``unfinished`` counts questions that another attempt may answer; ``disagreeing`` lists questions
-    whose saved scores differ from those computed here.
+    whose saved scores differ from those computed here. ``compared``: how much of every answered question was found to
+    be the dataset's. ``mixed``: see `responses.Run`.
     """
 
     label: str
@@ -37,19 +52,32 @@ class TaskSummary:
     questions: int
     unfinished: int
     disagreeing: tuple[str, ...]
+    compared: Compared
+    mixed: bool
+
+    @property
+    def mark(self) -> str:
+        """What a reader must know of the run wherever its figure stands."""
+        return mark(partial=self.unfinished > 0, mixed=self.mixed)
+
+
+def mark(*, partial: bool, mixed: bool) -> str:
+    """Return what a run is in a word or two: ``whole``, ``partial``, ``mixed``, ``partial, mixed``."""
+    return ", ".join(name for name, holds in (("partial", partial), ("mixed", mixed)) if holds) or "whole"
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
     """``outcomes`` has a row for every run, config and question: the columns of
     `choice_outcomes.outcomes_frame` and of `choice_questions.attributes_of`. ``labels`` are the runs' names as
-    shown, partial ones marked, in the order given.
+    shown, partial ones marked, in the order given; ``whole`` are those of runs that lack nothing, over which alone
+    runs are summed up. ``unpublished`` says by config how the dataset differs from the published split, where it does.
+    ``records``: by label, the ``run.json`` of what made a run.
 
     ``probed`` has a row for every run, config, probe and question that the probe was asked of: the same columns,
     ``probe`` and ``implied`` (see `choice_outcomes.Outcome`); ``repeated`` for every repeat of a run that answered
     each question several times, with ``repeat`` (0 is the answer in ``outcomes``). Probes and repeats that are not
-    whole are left out, and a notice says so. ``folders`` are where runs were found, by label.
-    """
+    whole are left out, and a notice says so. ``folders`` are where runs were found, by label."""
 
     labels: tuple[str, ...]
     tasks: tuple[TaskSummary, ...]
@@ -57,6 +85,15 @@ class Results:
     outcomes: pd.DataFrame
     notices: tuple[str, ...]
     differing: str | None
+    unpublished: Mapping[str, str]
+    records: Mapping[str, tuple[RunRecord, ...]]
+
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The labels of the runs in which no question of any config is unfinished."""
+        partial = {task.label for task in self.tasks if task.unfinished}
+        return tuple(label for label in self.labels if label not in partial)
+
     probed: pd.DataFrame
     repeated: pd.DataFrame
     folders: Mapping[str, Path]
@@ -107,7 +144,7 @@ def score_runs(runs: Sequence[Run], load: Callable[[str], Split]) -> Results:
         partial = any(n_unfinished(outcomes[0]) for _, outcomes in scored)
         labels.append(f"{run.name} {PARTIAL}" if partial else run.name)
         for task, (outcomes, *others) in scored:
-            tasks.append(_summary(labels[-1], task, outcomes))
+            tasks.append(_summary(labels[-1], task, outcomes, run.mixed))
             frames.append(outcomes_frame(labels[-1], task.config, outcomes))
             if others:
                 repeated.add(labels[-1], task.config, list(enumerate([outcomes, *others])))
@@ -116,27 +153,30 @@ def score_runs(runs: Sequence[Run], load: Callable[[str], Split]) -> Results:
                 probed.add(labels[-1], task.config, [(task.probe, score_task(task, splits[task.config]))])
     attributes = pd.concat([split.attributes for split in splits.values()], ignore_index=True)
     outcomes = pd.concat(frames, ignore_index=True).merge(attributes, on=["config", "question_id"], validate="m:1")
-    differing = tuple(_differing(config, tasks) for config in configs)
+    differing = [notice for config in configs for notice in _differing(config, tasks)]
+    sizes = {config: choice_difference(config, len(split.questions)) for config, split in splits.items()}
     return Results(
         labels=tuple(labels),
         tasks=tuple(tasks),
         splits=splits,
         outcomes=outcomes,
         notices=(
-            *(notice for notices in differing for notice in notices),
+            *differing,
             *(notice for task in tasks for notice in _task_notices(task, splits[task.config])),
             *(notice for side in sides for notice in side.notices),
             *(note for run in runs for note in run.notes),
             *(f"{run.name} ({run.folder}): left out, it holds probes alone; {_RUN_THE_BENCHMARK}" for run in unscored),
         ),
-        differing=_caveat(differing),
+        differing=caveat(differing),
+        unpublished={config: difference for config, difference in sizes.items() if difference is not None},
+        records={label: run.records for label, run in zip(labels, runs, strict=True)},
         probed=probed.frame(attributes),
         repeated=repeated.frame(attributes),
         folders=dict(zip(labels, (run.folder for run in runs), strict=True)),
     )
 
 
-def _summary(label: str, task: TaskRun, outcomes: Sequence[Outcome]) -> TaskSummary:
+def _summary(label: str, task: TaskRun, outcomes: Sequence[Outcome], mixed: bool) -> TaskSummary:
     return TaskSummary(
         label=label,
         config=task.config,
@@ -145,6 +185,8 @@ def _summary(label: str, task: TaskRun, outcomes: Sequence[Outcome]) -> TaskSumm
         questions=len(outcomes),
         unfinished=n_unfinished(outcomes),
         disagreeing=tuple(outcome.question_id for outcome in outcomes if not outcome.agrees),
+        compared=min((one.compared for one in outcomes if one.state != MISSING), default=Compared.NOTHING),
+        mixed=mixed,
     )
 
 
@@ -162,8 +204,9 @@ def _differing(config: str, tasks: Sequence[TaskSummary]) -> list[str]:
     return notices
 
 
-def _caveat(differing: Sequence[Sequence[str]]) -> str | None:
-    if not any(differing):
+def caveat(differing: Sequence[str]) -> str | None:
+    """Return what every table of several runs must say where they differ in how they were asked; else None."""
+    if not differing:
         return None
     return "The runs differ in their settings (see the remarks at the top): their figures may not compare."
 
@@ -178,7 +221,7 @@ def _task_notices(task: TaskSummary, split: Split) -> list[str]:
     if task.settings.dataset and task.settings.dataset != split.fingerprint:
         notices.append(
             f"{task.label}, {task.config}: ran on dataset revision {task.settings.dataset}, read here with "
-            f"{split.fingerprint} ({split.location}); its questions, options and answers are the same in both"
+            f"{split.fingerprint} ({split.location}); {_SAME[task.compared]}"
         )
     if task.disagreeing:
         shown = ", ".join(task.disagreeing[:5]) + (", …" if len(task.disagreeing) > 5 else "")

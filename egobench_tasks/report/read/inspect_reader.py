@@ -2,40 +2,68 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
+from egobench_tasks.hosts.lighteval.saved import MIXED
 from egobench_tasks.report.read.responses import Response, Run, Settings, Shown, TaskRun, run_of
-from egobench_tasks.runs.journal import CLIP_UNREADABLE, REQUEST_FAILED
-from egobench_tasks.scoring.answers import LENGTH_STOP
+from egobench_tasks.runs.journal import REQUEST_FAILED
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
 _CHOICE_TASK = re.compile(rf"(?:\w+/)?{EGOGEARS.name}_(?P<config>\w+)")
 _REQUIRED = ("question_id", "shown_letters", "original_letters", "answer")
-_TRUNCATED = ("max_tokens", "model_length")
+# Of Inspect's generation settings.
+_SHAPING_NOTHING = {
+    *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections", "batch", "cache")
+}
 
 
 def find_inspect_runs(path: Path) -> list[Run]:
-    """Return the runs in an Inspect log or in a folder of them, one a model.
+    """Return the runs in an Inspect log or in a folder of them, one a model and set of settings.
 
-    Of several logs of one task the latest by name counts (Inspect's names begin with the date).
+    Of several logs of one task the newest counts, by the time with its zone that Inspect saved.
     Raises ``InputError`` for a log that cannot be read.
     """
     logs = sorted(path.glob("*.eval")) if path.is_dir() else [path]
-    by_model: dict[str, dict[tuple[str, str], TaskRun]] = {}
-    for log in logs:
-        header = _read_header(log)
+    headers = sorted(((log, _read_header(log)) for log in logs), key=lambda pair: _created(pair[1]))
+    by_model: dict[str, dict[str, dict[tuple[str, str], TaskRun]]] = {}
+    for log, header in headers:
         match = _CHOICE_TASK.fullmatch(header.eval.task)
         if match:
             probe = str((header.eval.metadata or {}).get("probe", ""))
             task = TaskRun(match["config"], log, _settings(header), partial(_responses, log), probe)
-            by_model.setdefault(header.eval.model, {})[probe, match["config"]] = task
-    return [run_of(model.rsplit("/", 1)[-1], path, tasks.values()) for model, tasks in sorted(by_model.items())]
+            by_model.setdefault(header.eval.model, {}).setdefault(_shaping(header), {})[probe, match["config"]] = task
+    return [
+        run_of(_name(model, settings if len(runs) > 1 else ""), path, tasks.values(), mixed=len(runs) > 1)
+        for model, runs in sorted(by_model.items())
+        for settings, tasks in runs.items()
+    ]
+
+
+def _name(model: str, settings: str) -> str:
+    last = model.rsplit("/", 1)[-1]
+    return f"{last} ({MIXED}: {settings})" if settings else last
+
+
+def _created(header: "EvalLog") -> datetime:
+    created = datetime.fromisoformat(header.eval.created)
+    return created if created.tzinfo is not None else created.replace(tzinfo=UTC)
+
+
+def _shaping(header: "EvalLog") -> str:
+    """What shaped a log's answers, in words: wording, frames, and how the model generated."""
+    settings = _settings(header)
+    # A probe's frames are its own: they make no other run of it.
+    frames = None if (header.eval.metadata or {}).get("probe") else settings.frames
+    plan = header.plan.config.model_dump(exclude_none=True, exclude=_SHAPING_NOTHING)
+    named = {"prompt": settings.prompt, "frames": frames, **plan, **header.eval.model_args}
+    return ", ".join(f"{name}={value}" for name, value in sorted(named.items()) if value is not None)
 
 
 def _read_header(path: Path) -> "EvalLog":
@@ -71,20 +99,19 @@ def _response(path: Path, sample: "EvalSample") -> Response:
             f"{path}: sample {sample.id} has no {', '.join(missing)} in its metadata: saved by another version of "
             "egobench or by another task; run it again with this version"
         )
-    question = sample.metadata
+    from egobench_tasks.hosts.inspect.attempts import counted_attempt
+
+    question, said = sample.metadata, counted_attempt(sample.metadata, sample.output)
     return Response(
         question_id=question["question_id"],
-        text=sample.output.completion,
-        finish_reason=_finish_reason(sample),
-        shown=Shown(question["shown_letters"], question["original_letters"], frozenset(question["answer"])),
+        text=said.text,
+        finish_reason=REQUEST_FAILED if sample.error is not None else said.finish_reason,
+        reasoning=said.reasoning,
+        thinking=said.thinking,
+        shown=Shown(
+            question["shown_letters"],
+            question["original_letters"],
+            frozenset(question["answer"]),
+            question=question.get("question"),
+        ),
     )
-
-
-def _finish_reason(sample: "EvalSample") -> str:
-    """Inspect's stop reason in the OpenAI API's words."""
-    if sample.error is not None:
-        return REQUEST_FAILED
-    if not sample.output.choices:  # hosts.inspect.solvers: the clip could not be decoded
-        return CLIP_UNREADABLE
-    reason = sample.output.stop_reason
-    return LENGTH_STOP if reason in _TRUNCATED else str(reason)

@@ -46,7 +46,7 @@ def _responses(folder: Path, answers: Iterable[Answer]) -> Iterable[Response]:
                 "is which; let the run finish, then report on its details"
             )
         cost = Cost(last.n_prompt_tokens, last.n_new_tokens, last.latency_s)
-        yield Response(question_id, last.text, last.finish_reason, cost=cost)
+        yield Response(question_id, last.text, last.finish_reason, reasoning=last.reasoning, cost=cost)
 
 
 def _budget(answer: Answer) -> int:

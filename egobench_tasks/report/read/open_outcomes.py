@@ -14,13 +14,30 @@ from egobench_tasks.report.read.choice_questions import duration_bin
 CODES = tuple(EGOTEMPO.category_codes.values())
 
 
+class OpenState(StrEnum):
+    """What became of a question. CORRECT and INCORRECT are a judge's words.
+
+    UNANSWERED: the model gave no answer, which is wrong. NO_VERDICT: an answer that no judge has decided on, neither
+    right nor wrong (PROTOCOL 2). LOST: no answer, and that is not the model's doing (no clip, a failed request, a part
+    of the run that is not there): neither right nor wrong, and the run is partial.
+    """
+
+    CORRECT = "correct"
+    INCORRECT = "incorrect"
+    UNANSWERED = "unanswered"
+    NO_VERDICT = "no verdict"
+    LOST = "lost"
+
+
+JUDGED = (OpenState.CORRECT, OpenState.INCORRECT)
+_CORRECT = {OpenState.CORRECT: 1.0, OpenState.INCORRECT: 0.0, OpenState.UNANSWERED: 0.0}
+
+
 @dataclass(frozen=True, slots=True)
 class OpenOutcome:
-    """One run's answer to one question, as judged.
+    """One run's answer to one question, as one judge sees it.
 
     ``setting`` is a task's, such as ``text``, ``center``, ``f16`` or ``fps1_shuffled`` (DESIGN.md).
-    ``correct`` is None where there is no verdict: neither right nor wrong. A question that the run
-    never answered is no such case: it is wrong.
     """
 
     run: str
@@ -28,7 +45,7 @@ class OpenOutcome:
     question_id: str
     category_code: str
     duration_s: float | None
-    correct: bool | None
+    state: OpenState
 
 
 class Order(StrEnum):
@@ -87,12 +104,12 @@ def read_setting(name: str) -> OpenSetting:
 
 
 def open_frame(outcomes: Iterable[OpenOutcome]) -> pd.DataFrame:
-    """Return outcomes as a table: the fields of `OpenOutcome`, ``duration`` (its bin) and ``judged``.
+    """Return outcomes as a table: the fields of `OpenOutcome`, ``duration`` (its bin), ``correct`` and ``decided``.
 
-    ``correct`` is a float (1, 0, NaN for no verdict).
+    ``correct`` is 1 or 0 where a question is decided, by a judge or by having no answer; NaN elsewhere.
     """
     frame = pd.DataFrame([asdict(outcome) for outcome in outcomes])
-    frame["correct"] = frame["correct"].astype("Float64").astype(float)
-    frame["judged"] = frame["correct"].notna()
+    frame["correct"] = frame["state"].map(_CORRECT).astype(float)
+    frame["decided"] = frame["correct"].notna()
     frame["duration"] = [None if pd.isna(value) else duration_bin(value) for value in frame["duration_s"]]
     return frame

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from egobench_tasks.runs.record import RunRecord
+
 SCORE_NAMES = ("exact_set", "jaccard", "overlap", "wellformed", "answered", "chance")
 
 
@@ -12,7 +14,8 @@ class Shown:
     """What a run says it showed: the options in shown order, and the gold it scored against.
 
     ``letters`` and ``originals`` are strings of equal length: the i-th shown letter showed the
-    option of the i-th original letter. ``texts`` and ``query`` are None where a host keeps none.
+    option of the i-th original letter. ``texts``, ``query`` (the whole message) and ``question`` (its
+    wording alone) are None where a host keeps none.
     """
 
     letters: str
@@ -20,6 +23,7 @@ class Shown:
     answer: frozenset[str]
     texts: tuple[str, ...] | None = None
     query: str | None = None
+    question: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,9 @@ class Repeat:
 class Response:
     """One question's generation. ``shown`` is None where a run keeps none (a journal);
     ``saved_scores`` holds those of `SCORE_NAMES` that the run computed itself. ``repeats``: all generations where
-    the question was asked several times, this one first; else empty. ``cost``: what it took, as far as the run says."""
+    the question was asked several times, this one first; else empty. ``reasoning`` is what the host had split off the
+    text; ``thinking`` is whether the run says that the model was told to reason. ``cost``: what it took, as far as the
+    run says."""
 
     question_id: str
     text: str
@@ -54,6 +60,8 @@ class Response:
     shown: Shown | None = None
     saved_scores: Mapping[str, float] = field(default_factory=dict)
     repeats: tuple[Repeat, ...] = ()
+    reasoning: str = ""
+    thinking: bool = False
     cost: Cost = NO_COST
 
 
@@ -87,16 +95,28 @@ class Run:
 
     ``tasks`` are the benchmark itself; ``probes`` are the same questions with one thing changed, which no
     score, rank or published figure compares with.
+    ``mixed``: its folder holds the same model's answers under other settings too, which are runs of their own.
+    ``records`` are the ``run.json`` of what made it, the oldest first; none where nothing wrote them.
     """
 
     name: str
     folder: Path
     tasks: tuple[TaskRun, ...]
     notes: tuple[str, ...] = ()
+    mixed: bool = False
+    records: tuple[RunRecord, ...] = ()
     probes: tuple[TaskRun, ...] = ()
 
 
-def run_of(name: str, folder: Path, tasks: Iterable[TaskRun], notes: Iterable[str] = ()) -> Run:
+def run_of(
+    name: str,
+    folder: Path,
+    tasks: Iterable[TaskRun],
+    notes: Iterable[str] = (),
+    *,
+    mixed: bool = False,
+    records: Iterable[RunRecord] = (),
+) -> Run:
     """Return a run of all that a model answered, the probes' tasks apart from the benchmark's."""
     found = list(tasks)
     return Run(
@@ -104,5 +124,7 @@ def run_of(name: str, folder: Path, tasks: Iterable[TaskRun], notes: Iterable[st
         folder,
         tuple(task for task in found if not task.probe),
         tuple(notes),
+        mixed,
+        tuple(records),
         tuple(task for task in found if task.probe),
     )

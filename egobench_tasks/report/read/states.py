@@ -2,6 +2,7 @@
 
 from egobench_tasks.runs.journal import CLIP_UNREADABLE, MISSING, REQUEST_FAILED
 from egobench_tasks.scoring.answers import AnswerFailure, ParsedAnswer
+from egobench_tasks.scoring.endings import Ending, ending
 
 ANSWERED = "answered"
 
@@ -30,4 +31,6 @@ def state_of(parsed: ParsedAnswer, finish_reason: str) -> str:
     """Return one of `STATES` for a response that was parsed."""
     if finish_reason in UNFINISHED:
         return finish_reason
+    if ending(finish_reason) is Ending.SERVICE_FAILURE:
+        return REQUEST_FAILED
     return ANSWERED if parsed.failure is None else parsed.failure.value

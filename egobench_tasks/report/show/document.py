@@ -1,7 +1,8 @@
 """A report's content in reading order: sections of tables and figures, whatever format it is written in."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import pandas as pd
 
@@ -12,25 +13,29 @@ from egobench_tasks.report.analyse.overall import completeness_table, overall_ta
 from egobench_tasks.report.analyse.positions import confusion, positions_table
 from egobench_tasks.report.analyse.ranks import rank_agreement_table
 from egobench_tasks.report.analyse.single_multi import drop_summary_table, partial_credit_table, single_multi_table
-from egobench_tasks.report.analyse.tables import Table
+from egobench_tasks.report.analyse.tables import Table, is_published
 from egobench_tasks.report.read.choice_results import Results
+from egobench_tasks.report.read.open_results import OpenResults
 from egobench_tasks.report.show import plots
 from egobench_tasks.report.show.diagnosis import diagnosis_section
 from egobench_tasks.report.show.open_sections import egotempo_section
 from egobench_tasks.report.show.section import Section
+from egobench_tasks.runs.record import RunRecord
 
 _MAX_CONFUSIONS = 9
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """``notices`` stand before everything else. ``data`` holds what is written for programs only, by file name."""
+    """``notices`` stand before everything else. ``data`` holds what is written for programs only, by file name;
+    ``records`` the ``run.json`` of what made each run, by the run's name."""
 
     title: str
     subtitle: str
     notices: tuple[str, ...]
     sections: tuple[Section, ...]
     data: dict[str, pd.DataFrame]
+    records: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
 
     @property
     def tables(self) -> list[Table]:
@@ -51,30 +56,45 @@ def egogears_document(results: Results) -> Document:
         _against(results),
         Section("questions", "Questions", "", (hardest_table(results), unanswered_table(results)), ()),
     ]
-    sections = [_with_caveat(_without_empty(section), results) for section in sections]
+    sections = [_with_caveat(_without_empty(section), results.differing) for section in sections]
     datasets = "; ".join(
-        f"{config}: {len(split.questions):,} questions, revision {split.fingerprint}"
+        f"{config}: {results.unpublished.get(config, f'{len(split.questions):,} questions')}, "
+        f"revision {split.fingerprint}"
         for config, split in results.splits.items()
     )
+    other = [_not_published(f"EgoGears, {config}", difference) for config, difference in results.unpublished.items()]
     return Document(
         title="EgoGears report",
         subtitle=f"{len(results.labels)} run{'s' if len(results.labels) > 1 else ''} over {datasets}",
-        notices=results.notices,
+        notices=(*other, *results.notices),
         sections=tuple(section for section in sections if section.tables or section.plots),
         data={"outcomes": results.outcomes, "breakdowns": pd.concat(scores.values(), ignore_index=True)},
+        records=_plain_records(results.records),
     )
 
 
-def egotempo_document(outcomes: pd.DataFrame, notices: Sequence[str] = ()) -> Document:
-    """Lay out EgoTempo's report. ``outcomes`` is `open_outcomes.open_frame`'s."""
+def egotempo_document(results: OpenResults) -> Document:
+    """Lay out EgoTempo's report."""
+    outcomes = results.outcomes
     n_runs = outcomes["run"].nunique()
+    questions = "" if results.unpublished is None else f" over {results.unpublished}"
+    other = [] if results.unpublished is None else [_not_published("EgoTempo", results.unpublished)]
     return Document(
         title="EgoTempo report",
-        subtitle=f"{n_runs} run{'s' if n_runs > 1 else ''} in {outcomes['setting'].nunique()} settings",
-        notices=tuple(notices),
-        sections=(egotempo_section(outcomes),),
+        subtitle=f"{n_runs} run{'s' if n_runs > 1 else ''} in {outcomes['setting'].nunique()} settings{questions}",
+        notices=(*other, *results.notices),
+        sections=(_with_caveat(egotempo_section(results), results.differing),),
         data={"open_outcomes": outcomes},
+        records=_plain_records(results.records),
     )
+
+
+def _plain_records(records: Mapping[str, Sequence[RunRecord]]) -> dict[str, tuple[Mapping[str, Any], ...]]:
+    return {label: tuple(asdict(one) for one in found) for label, found in records.items() if found}
+
+
+def _not_published(what: str, difference: str) -> str:
+    return f"{what}: this is not the published dataset ({difference}): figures here do not compare with published ones"
 
 
 def joined(documents: Sequence[Document]) -> Document:
@@ -85,6 +105,7 @@ def joined(documents: Sequence[Document]) -> Document:
         notices=tuple(notice for document in documents for notice in document.notices),
         sections=tuple(section for document in documents for section in document.sections),
         data={name: frame for document in documents for name, frame in document.data.items()},
+        records={label: found for document in documents for label, found in document.records.items()},
     )
 
 
@@ -95,7 +116,8 @@ def _completeness(results: Results) -> Section:
 
 def _overall(results: Results) -> Section:
     table = overall_table(results)
-    figure = plots.leaderboard(table.rows)
+    ranked = table.rows[[not published for published in is_published(table)]] if table.apart else table.rows
+    figure = plots.leaderboard(ranked)
     alt = "Exact accuracy of every run with its interval, by split; the same figures as the table Overall."
     plot = plots.to_plot("leaderboard", "Leaderboard", alt, figure)
     return Section("overall", "Overall", "", (table, partial_credit_table(results)), (plot,))
@@ -172,7 +194,8 @@ def _single_multi(results: Results) -> Section:
         figures.append(
             plots.to_plot("single_multi", "From single to multi", alt, plots.slopes(exact[["single", "multi"]]))
         )
-    return Section("single_multi", "Single against multi", "", (drop_summary_table(table), table), tuple(figures))
+    drops = drop_summary_table(table, results.unpublished)
+    return Section("single_multi", "Single against multi", "", (drops, table), tuple(figures))
 
 
 def _against(results: Results) -> Section:
@@ -186,9 +209,9 @@ def _without_empty(section: Section) -> Section:
     return replace(section, tables=tuple(table for table in section.tables if not table.rows.empty))
 
 
-def _with_caveat(section: Section, results: Results) -> Section:
+def _with_caveat(section: Section, differing: str | None) -> Section:
     """Say under every table of several runs that they were not run alike."""
-    if results.differing is None:
+    if differing is None:
         return section
-    tables = tuple(replace(table, note=f"{table.note} {results.differing}".strip()) for table in section.tables)
+    tables = tuple(replace(table, note=f"{table.note} {differing}".strip()) for table in section.tables)
     return replace(section, tables=tables)

@@ -11,32 +11,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import yaml
 from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
 from egobench_tasks import __version__
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
 from egobench_tasks.errors import InputError
+from egobench_tasks.hosts.lighteval.details import count_rows, lost_rows
+from egobench_tasks.hosts.lighteval.saved import SavedTask, only_run
 
 FOLDER = ".eval_results"
 """The folder of a model's repository that the Hub reads."""
 
-_RESULTS_NAME = re.compile(r"results_(?P<date>\d{4}-\d\d-\d\d)T.+\.json")
+_GEARS_TASK = re.compile(rf"{EGOGEARS.name}:\w+\|\d+")
+_TEMPO_TASK = re.compile(rf"{EGOTEMPO.name}:\w+\|\d+")
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-_CHOICE_METRIC, _JUDGE_METRIC, _JUDGED = "exact_set", "judge_accuracy", "judged"
+_CHOICE_METRIC, _JUDGE_METRIC, _JUDGED, _ANSWERED = "exact_set", "judge_accuracy", "judged", "answered"
 _RUN_AGAIN = "run the same command again: answers come from the journal, nothing is generated twice"
 
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """One task of a results file: its scores, its saved config, and how many questions its details hold."""
+    """One task of a run: its scores, its saved config, and how many questions its details hold and lack."""
 
     name: str
     scores: Mapping[str, float]
     config: Mapping[str, Any]
+    judge: str | None
     n_questions: int
+    n_lost: int
     date: str
     where: Path
 
@@ -48,14 +51,15 @@ def eval_results(run: Path, *, dataset_id: str | None = None) -> dict[str, str]:
     benchmark's repository for runs over a folder; such results carry no revision. EgoGears gives its configs that were
     asked, EgoTempo the mean over its ten categories at the default setting. Values are percents.
 
-    Raises ``InputError`` for several models, a part of a split, missing verdicts, or where the dataset is unknown.
+    Raises ``InputError`` for several models or settings, a part of a split, questions that were lost, missing verdicts,
+    or where the dataset is unknown.
     """
-    tasks = _read_tasks(run)
+    _check_there_are_details(run)
     files = {}
-    gears = [_gears_entry(task, dataset_id) for name, task in tasks.items() if name.startswith(f"{EGOGEARS.name}:")]
+    gears = [_gears_entry(task, dataset_id) for task in _tasks(run, _GEARS_TASK)]
     if gears:
         files[f"{FOLDER}/{EGOGEARS.name}.yaml"] = _yaml(gears)
-    tempo = [task for name, task in tasks.items() if name.startswith(f"{EGOTEMPO.name}:")]
+    tempo = _tasks(run, _TEMPO_TASK)
     if tempo:
         files[f"{FOLDER}/{EGOTEMPO.name}.yaml"] = _yaml([_tempo_entry(tempo, dataset_id)])
     if not files:
@@ -63,45 +67,39 @@ def eval_results(run: Path, *, dataset_id: str | None = None) -> dict[str, str]:
     return files
 
 
-def _read_tasks(run: Path) -> dict[str, _Task]:
-    """Return each task's latest results, by name without the number of shots."""
-    paths = sorted((run / "results").glob("**/results_*.json"), key=lambda path: path.name)
-    if not paths:
+def _check_there_are_details(run: Path) -> None:
+    """Scores without the answers behind them cannot be seen to be whole."""
+    if not any((run / "results").glob("**/results_*.json")):
         raise InputError(f"{run}: holds no results; give the folder that --output-dir named")
-    models = sorted({path.parent.relative_to(run / "results").as_posix() for path in paths})
-    if len(models) > 1:
-        raise InputError(f"{run}: holds results of several models ({', '.join(models)}); each has a repository")
-    tasks = {}
-    for path in paths:
-        match = _RESULTS_NAME.fullmatch(path.name)
-        if match is None:
-            continue
-        for task in _tasks_of(run, path, match["date"]):
-            tasks[task.name] = task
-    return tasks
+    if not any((run / "details").glob("**/details_*.parquet")):
+        raise InputError(f"{run}: holds results without details; with --save-details, {_RUN_AGAIN}")
 
 
-def _tasks_of(run: Path, path: Path, date: str) -> list[_Task]:
+def _tasks(run: Path, pattern: re.Pattern[str]) -> list[_Task]:
+    """Return the newest results of each task whose name matches, in the order of their config."""
+    saved = only_run(run, pattern)
+    return [] if saved is None else [_task(run, saved.model, task) for task in saved.tasks.values()]
+
+
+def _task(run: Path, model: str, task: SavedTask) -> _Task:
+    results = run / "results" / model / f"results_{task.date}.json"
     try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        return [
-            _Task(full.partition("|")[0], saved["results"][full], config, _n_questions(run, path, full), date, path)
-            for full, config in saved["config_tasks"].items()
-            if full.startswith((f"{EGOGEARS.name}:", f"{EGOTEMPO.name}:"))
-        ]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: cannot be read as lighteval's results ({type(error).__name__}: {error})") from error
-
-
-def _n_questions(run: Path, results: Path, task: str) -> int:
-    """Count the questions in the details beside a results file."""
-    model = results.parent.relative_to(run / "results")
-    date = results.stem.removeprefix("results_")
-    details = run / "details" / model / date / f"details_{task}_{date}.parquet"
-    try:
-        return int(pq.read_metadata(details).num_rows)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{details}: cannot be read; with --save-details, {_RUN_AGAIN}") from error
+        saved = json.loads(results.read_text(encoding="utf-8"))
+        scores, config = saved["results"][task.name], saved["config_tasks"][task.name]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{results}: cannot be read as lighteval's results ({type(error).__name__}: {error})"
+        ) from error
+    return _Task(
+        name=task.name.partition("|")[0],
+        scores=scores,
+        config=config,
+        judge=None if task.judge is None else f"{task.judge.name}, wording {task.judge.wording}",
+        n_questions=count_rows(task.details),
+        n_lost=len(lost_rows(task.details)),
+        date=task.date.partition("T")[0],
+        where=results,
+    )
 
 
 def _gears_entry(task: _Task, dataset_id: str | None) -> EvalResultEntry:
@@ -116,23 +114,23 @@ def _tempo_entry(tasks: list[_Task], dataset_id: str | None) -> EvalResultEntry:
         raise InputError(f"{tasks[0].where}: {len(tasks)} of {len(EGOTEMPO.category_codes)} categories were asked")
     for task in tasks:
         _refuse_a_part(task, EGOTEMPO.rows_per_category)
-        if _score(task, _JUDGED) != 1:
+        if not _is_judged(task):
             raise InputError(f"{task.where}: {task.name} has answers without a verdict; with a judge, {_RUN_AGAIN}")
+    judges = sorted({str(task.judge) for task in tasks})
+    if len(judges) > 1:
+        raise InputError(f"{tasks[0].where}: the categories were judged by several judges: {'; '.join(judges)}")
     commits = {str(task.config.get("hf_revision")) for task in tasks}
     if len(commits) > 1:
         raise InputError(f"{tasks[0].where}: the categories are of several revisions: {', '.join(sorted(commits))}")
     value = _percent(math.fsum(_score(task, _JUDGE_METRIC) for task in tasks) / len(tasks))
     first = tasks[0]
-    notes = f"judged by a model: {_judge(first)}; {first.config['prompt_function'].rpartition(', dataset')[0]})"
+    notes = f"judged by a model: {first.judge}; {first.config['prompt_function'].rpartition(', dataset')[0]})"
     return _entry(EGOTEMPO, EGOTEMPO.name, value, first, dataset_id, notes=notes)
 
 
-def _judge(task: _Task) -> str:
-    """What the metric printed of itself: the judge and its prompt."""
-    for metric in task.config.get("metrics", ()):
-        if metric.get("metric_name") == _JUDGE_METRIC:
-            return str(metric.get("sample_level_fn"))
-    return "unknown"
+def _is_judged(task: _Task) -> bool:
+    """Whether a judge has given a verdict on every answer; where the model gave none there is nothing to judge."""
+    return math.isclose(_score(task, _JUDGED), task.scores.get(_ANSWERED, 1.0), abs_tol=1e-9)
 
 
 def _refuse_a_part(task: _Task, n_published: int) -> None:
@@ -140,6 +138,12 @@ def _refuse_a_part(task: _Task, n_published: int) -> None:
         raise InputError(
             f"{task.where}: {task.name} was asked {task.n_questions} of {n_published} questions; "
             "a leaderboard takes whole splits (merge shards with `egobench merge`)"
+        )
+    if task.n_lost:
+        raise InputError(
+            f"{task.where}: {task.name}: {task.n_lost} of {n_published} questions have no answer for reasons that are "
+            "not the model's (a failed request, no clip); a leaderboard takes whole splits. Run the same command again: "
+            "those alone are asked"
         )
 
 

@@ -1,5 +1,10 @@
 """The report as Markdown, for a paper's appendix or a pull request."""
 
+import json
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
 from egobench_tasks.report.analyse.tables import Cell, Column, Kind, Table, cells
 from egobench_tasks.report.show.document import Document
 from egobench_tasks.report.show.section import Section
@@ -17,7 +22,21 @@ def render_markdown(document: Document) -> str:
         parts.append("\n".join(["> **Read this first**", ">", *notices]))
     for section in document.sections:
         parts += _section(section)
+    if document.records:
+        parts += ["## How each run was made", *(_record(*pair) for pair in _records(document))]
     return "\n\n".join(parts) + "\n"
+
+
+def _records(document: Document) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for label, records in document.records.items():
+        yield from ((label, record) for record in records)
+
+
+def _record(label: str, record: Mapping[str, Any]) -> str:
+    """A ``run.json``, folded; as HTML, so that nothing in it is read as Markdown."""
+    title = f"{label}: run.json, run {record['number']} of its folder"
+    text = json.dumps(record, indent=1, ensure_ascii=False)
+    return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"
 
 
 def _section(section: Section) -> list[str]:

@@ -10,37 +10,45 @@ from egobench_tasks.report.analyse.open_tables import (
     duration_table,
     input_rows,
     input_table,
+    open_runs_table,
     sampling_table,
     video_gain_table,
 )
 from egobench_tasks.report.analyse.tables import ORIGIN, PUBLISHED
 from egobench_tasks.report.read.open_outcomes import Order
+from egobench_tasks.report.read.open_results import OpenResults
 from egobench_tasks.report.show import plots
 from egobench_tasks.report.show.section import Section
 
 
-def egotempo_section(outcomes: pd.DataFrame) -> Section:
-    """Lay out EgoTempo's tables and figures. ``outcomes`` is `open_outcomes.open_frame`'s."""
+def egotempo_section(results: OpenResults) -> Section:
+    """Lay out EgoTempo's tables and figures."""
+    outcomes = results.outcomes
     tables = (
-        category_table(outcomes),
+        open_runs_table(results.summaries),
+        category_table(outcomes, results.unpublished),
         video_gain_table(outcomes),
-        input_table(outcomes),
+        input_table(outcomes, results.unpublished),
         sampling_table(outcomes),
         duration_table(outcomes),
     )
+    beside_published = results.unpublished is None
     figures = [
-        *_against_input(outcomes, "frames", "frames"),
-        *_against_input(outcomes, "rate", "frames a second"),
+        *_against_input(outcomes, "frames", "frames", beside_published),
+        *_against_input(outcomes, "rate", "frames a second", beside_published),
         *_against_duration(outcomes),
     ]
     return Section("egotempo", "EgoTempo", "", tuple(table for table in tables if not table.rows.empty), tuple(figures))
 
 
-def _against_input(outcomes: pd.DataFrame, column: str, label: str) -> list[plots.Plot]:
-    """Accuracy against the number of frames or the rate, uniform sampling, published curves among them."""
+def _against_input(outcomes: pd.DataFrame, column: str, label: str, beside_published: bool) -> list[plots.Plot]:
+    """Accuracy against the number of frames or the rate, uniform sampling, published curves among them where the
+    dataset is the published one."""
     by_run: dict[str, list[dict[str, Any]]] = {}
     published: set[str] = set()
     for row in input_rows(outcomes):
+        if row[ORIGIN] == PUBLISHED and not beside_published:
+            continue
         if row[column] is None or row["order"] != Order.UNIFORM or row["setting"] == "center":
             continue
         name = row["run"]

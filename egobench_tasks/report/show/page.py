@@ -1,7 +1,10 @@
 """One self-contained HTML page: nothing is fetched, tables sort, figures are vector graphics."""
 
 import base64
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -21,18 +24,25 @@ def render_page(document: Document) -> str:
     environment = Environment(
         loader=FileSystemLoader(_ASSETS), autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
     )
-    environment.filters |= {
+    filters: dict[str, Callable[..., Any]] = {
         "base64": lambda text: base64.b64encode(text.encode()).decode(),
         "browse_url": browse_url,
         "rate": lambda number: round(100 * min(1.0, max(0.0, number)), 1),
         "shown_rows": _shown_rows,
+        "as_json": as_json,
     }
+    environment.filters |= filters
     return environment.get_template("page.html.j2").render(
         document=document,
         version=__version__,
         css=Markup(_asset("page.css")),
         script=Markup(_asset("page.js")),
     )
+
+
+def as_json(record: Mapping[str, Any]) -> str:
+    """A ``run.json`` as its file has it."""
+    return json.dumps(record, indent=1, ensure_ascii=False)
 
 
 def browse_url(question_id: str) -> str:

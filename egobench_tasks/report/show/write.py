@@ -14,9 +14,9 @@ from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.data import locate
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import write_atomically
-from egobench_tasks.report.read.choice_results import PARTIAL, FindDataset, score_choice_runs
-from egobench_tasks.report.read.open_outcomes import open_frame
-from egobench_tasks.report.read.open_reader import OpenRun, load_open_rows, open_outcomes
+from egobench_tasks.report.read.choice_results import FindDataset, score_choice_runs
+from egobench_tasks.report.read.open_reader import load_open_rows
+from egobench_tasks.report.read.open_results import read_open_runs
 from egobench_tasks.report.read.runs import find_runs
 from egobench_tasks.report.show.document import Document, egogears_document, egotempo_document, joined
 from egobench_tasks.report.show.markdown import render_markdown
@@ -64,19 +64,9 @@ def build_document(runs: Sequence[Path], find_dataset: FindDataset = locate) -> 
     if found.choice:
         documents.append(egogears_document(score_choice_runs(found.choice, find_dataset)))
     if found.open:
-        documents.append(_open_document(found.open, find_dataset))
+        rows = load_open_rows(find_dataset(EGOTEMPO))
+        documents.append(egotempo_document(read_open_runs(found.open, rows)))
     return joined(documents)
-
-
-def _open_document(runs: Sequence[OpenRun], find_dataset: FindDataset) -> Document:
-    rows = load_open_rows(find_dataset(EGOTEMPO))
-    outcomes = open_frame(outcome for run in runs for outcome in open_outcomes(run, rows))
-    notices = [
-        f"{label}: EgoTempo questions are missing; they count as wrong until the run is finished"
-        for label in outcomes["run"].unique()
-        if label.endswith(PARTIAL)
-    ]
-    return egotempo_document(outcomes, notices)
 
 
 def render_json(document: Document) -> str:
@@ -91,6 +81,7 @@ def render_json(document: Document) -> str:
         "title": document.title,
         "subtitle": document.subtitle,
         "notices": list(document.notices),
+        "records": document.records,
         "tables": tables,
     }
     return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"

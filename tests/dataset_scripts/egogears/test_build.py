@@ -334,7 +334,7 @@ def test_the_report_prints_as_tables(release, out):
 BUILD = """
 import sys, time
 from pathlib import Path
-from dataset_scripts import clips, videofolder
+from dataset_scripts.repository import clips, videofolder
 from dataset_scripts.egogears.build import build_egogears
 
 def slowly(function):

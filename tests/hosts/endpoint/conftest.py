@@ -9,12 +9,13 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 SIGHT_QUESTION = "Which shape does the picture show?"
+TEXT_TOKENS, IMAGE_TOKENS = 7, 100
 
 
 @dataclass
@@ -34,7 +35,7 @@ def completion(content='{"answer": ["A"]}', finish_reason="stop", usage=True, **
     choice = {"index": 0, "message": said, "finish_reason": finish_reason}
     body = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
     if usage:
-        body["usage"] = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+        body["usage"] = {"prompt_tokens": TEXT_TOKENS, "completion_tokens": 3}  # the server adds the images' tokens
     return body
 
 
@@ -49,7 +50,8 @@ def parts_of(request):
 class ScriptedServer:
     """Answers each request by ``script(request, n)``, n counting the requests of the same question from 1.
 
-    The sight check is answered as by a server that sees, unless ``sight`` is another script.
+    The sight check is answered as by a server that sees, unless ``sight`` is another script. ``models`` is what
+    ``GET /models`` lists; None: there is no such list.
     """
 
     say = Say
@@ -60,8 +62,9 @@ class ScriptedServer:
         self.requests, self.headers, self.times_s = [], [], []
         self.script = lambda request, n: Say(completion())
         self.sight = lambda request, n: Say(
-            {**completion("disc"), "usage": {"prompt_tokens": 5 + 100 * (len(parts_of(request)) - 1)}}
+            {**completion("disc"), "usage": {"prompt_tokens": 5 + IMAGE_TOKENS * (len(parts_of(request)) - 1)}}
         )
+        self.models, self.looks = None, []
         self.open, self.most_open = 0, 0
         self._lock = threading.Lock()
         scripted = self
@@ -71,6 +74,15 @@ class ScriptedServer:
 
             def do_POST(self):
                 scripted._handle(self)
+
+            def do_GET(self):
+                scripted.looks.append(self.path)
+                known = self.path.endswith("/models") and scripted.models is not None
+                self.send_response(200 if known else 404)
+                body = json.dumps({"object": "list", "data": scripted.models} if known else {}).encode()
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
 
             def log_message(self, *arguments):
                 pass
@@ -109,6 +121,11 @@ class ScriptedServer:
             handler.close_connection = True
             handler.connection.shutdown(socket.SHUT_RDWR)
             return
+        usage = say.body.get("usage") if isinstance(say.body, dict) else None
+        if usage and usage.get("prompt_tokens") == TEXT_TOKENS and SIGHT_QUESTION not in first:
+            n_images = sum(isinstance(part, bytes) for part in parts_of(request))
+            usage = {**usage, "prompt_tokens": TEXT_TOKENS + IMAGE_TOKENS * n_images}
+            say = replace(say, body={**say.body, "usage": usage})
         body = say.body if isinstance(say.body, bytes) else json.dumps(say.body).encode()
         try:
             handler.send_response(say.status)

@@ -75,7 +75,7 @@ def test_usage_finish_reason_and_latency_are_journalled(server, settings, questi
     server.script = lambda request, n: server.say(server.completion(), delay_s=0.2)
     ask(settings(), questions(1))
     (answer,) = journalled()
-    assert (answer.n_prompt_tokens, answer.n_new_tokens, answer.finish_reason) == (7, 3, "stop")
+    assert (answer.n_prompt_tokens, answer.n_new_tokens, answer.finish_reason) == (207, 3, "stop")
     assert answer.budget_tokens == 2048
     assert 0.2 <= answer.latency_s < 3
 
@@ -110,7 +110,7 @@ def test_a_server_that_hangs_is_given_up_and_asked_again(server, settings, quest
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_retry_after_is_obeyed_by_every_request(server, settings, questions, ask, form):
-    after = "1" if form == "seconds" else formatdate(time() + 2, usegmt=True)
+    after = "1" if form == "seconds" else formatdate(time() + 3, usegmt=True)
     limited = {"status": 429, "body": {}, "headers": {"Retry-After": after}}
     server.script = lambda request, n: (
         server.say(**limited) if len(server.asked) == 1 else server.say(server.completion())
@@ -202,7 +202,24 @@ def test_truncation_at_the_cap_is_no_answer_even_with_json_in_it(server, setting
     assert parse_answer(answer.text, LETTERS, answer.finish_reason).failure is AnswerFailure.TRUNCATED
 
 
-def test_a_failure_after_a_truncated_attempt_keeps_it_and_goes_on_there(server, settings, questions, ask):
+@pytest.mark.parametrize("status", [400, 500])
+def test_where_a_larger_budget_fails_the_smaller_attempt_stands(server, settings, questions, ask, status):
+    """Many of them in a row are no server that is down: all questions are asked."""
+
+    def script(request, n):
+        if request["max_tokens"] > 2048:
+            return server.say({"error": "too many tokens"}, status=status)
+        return server.say(server.completion('{"answer": ["A"]}', "length"))
+
+    server.script = script
+    answers, unanswered = ask(settings(max_retries=0, concurrency=2), questions(20))
+    assert (len(server.asked), unanswered) == (40, [])
+    for answer in answers.values():
+        assert (answer.budget_tokens, answer.finish_reason) == (2048, "length")
+        assert parse_answer(answer.text, LETTERS, answer.finish_reason).failure is AnswerFailure.TRUNCATED
+
+
+def test_after_a_larger_budget_failed_the_next_run_goes_on_there(server, settings, questions, ask):
     ok = [False]
 
     def script(request, n):
@@ -212,14 +229,56 @@ def test_a_failure_after_a_truncated_attempt_keeps_it_and_goes_on_there(server, 
 
     server.script = script
     answers, unanswered = ask(settings(max_retries=0), questions(1))
-    assert (answers["q0"], len(unanswered)) == (None, 1)
+    assert (answers["q0"].text, unanswered) == ("cut", [])
     ok[0] = True
     answers, unanswered = ask(settings(), questions(1))
     assert (answers["q0"].budget_tokens, unanswered) == (4096, [])
     assert [request["max_tokens"] for request in server.asked] == [2048, 4096, 4096]
 
 
-@pytest.mark.parametrize("reason", ["content_filter", "tool_calls", None])
+@pytest.mark.parametrize("reason", [None, "eos", "eos_token", "end_turn", "STOP", "stop_sequence", "completed"])
+def test_a_normal_end_in_any_providers_words_is_read(server, settings, questions, ask, reason):
+    server.script = lambda request, n: server.say(server.completion(finish_reason=reason))
+    answers, _ = ask(settings(), questions(1))
+    assert parse_answer(answers["q0"].text, LETTERS, answers["q0"].finish_reason).letters == {"A"}
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "model_length", "MAX_TOKENS"])
+def test_a_cut_in_any_providers_words_is_asked_for_again(server, settings, questions, ask, reason):
+    server.script = lambda request, n: server.say(server.completion(finish_reason=reason if n == 1 else "stop"))
+    answers, _ = ask(settings(), questions(1))
+    assert (len(server.asked), answers["q0"].budget_tokens) == (2, 4096)
+
+
+MISREAD = {"content": None, "reasoning_content": '{"answer": ["A"]}'}
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [{"finish_reason": "error"}, {"finish_reason": "abort"}, MISREAD, {**MISREAD, "content": ""}],
+    ids=["error", "abort", "null content", "empty content"],
+)
+def test_a_reply_of_the_services_failure_is_asked_again_then_unanswered(server, settings, questions, ask, failure):
+    """No word of it is kept as the model's, so a server that is mended is asked."""
+    server.script = lambda request, n: server.say(server.completion(**failure))
+    answers, (item,) = ask(settings(max_retries=1), questions(1))
+    assert (answers["q0"], len(server.asked), journalled()) == (None, 2, [])
+    assert item.finish_reason == "request_failed"
+    assert failure.get("finish_reason", "reasoning and no content") in item.reason
+    server.script = lambda request, n: server.say(server.completion())
+    answers, unanswered = ask(settings(), questions(1))
+    assert (answers["q0"].text, unanswered) == ('{"answer": ["A"]}', [])
+
+
+def test_what_older_versions_kept_of_a_failed_service_is_asked_again(server, settings, questions, ask):
+    ask(settings(), questions(1))
+    (path,) = journal_root().glob("*/*.jsonl")
+    path.write_text(path.read_text().replace('"finish_reason": "stop"', '"finish_reason": "error"'))
+    answers, unanswered = ask(settings(), questions(1))
+    assert (len(server.asked), answers["q0"].finish_reason, unanswered) == (2, "stop", [])
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "refusal", "tool_calls"])
 def test_any_other_end_is_no_answer(server, settings, questions, ask, reason):
     server.script = lambda request, n: server.say(server.completion(finish_reason=reason))
     answers, _ = ask(settings(), questions(1))

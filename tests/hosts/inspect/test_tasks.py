@@ -12,7 +12,7 @@ from PIL import Image
 
 from dataset_scripts.sample.oracle import answer_message
 from egobench_tasks.hosts.endpoint.message import data_uri
-from egobench_tasks.hosts.inspect.scorers import finish_reason, kappa
+from egobench_tasks.hosts.inspect.scorers import kappa
 from egobench_tasks.hosts.inspect.tasks import egogears_multi, egogears_single
 
 
@@ -109,10 +109,13 @@ def test_the_metadata_are_those_of_the_lighteval_tasks(evaluate, docs_of):
     assert samples.keys() == docs.keys()
     for key, doc in docs.items():
         facts = dict(samples[key].metadata)
-        clips = facts.pop("clips")
+        clips, attempts = facts.pop("clips"), facts.pop("attempts")
         assert facts == doc.specific
         assert [clip["sha256"] for clip in clips] == [request.sha256 for request in doc.images.requests]
         assert samples[key].input == doc.query
+        assert [(attempt["text"], attempt["budget_tokens"]) for attempt in attempts] == [
+            (samples[key].output.completion, 2048)
+        ]
 
 
 @pytest.mark.parametrize("stop_reason", ["max_tokens", "model_length", "content_filter"])
@@ -136,17 +139,6 @@ def test_a_clip_that_cannot_be_read_is_a_zero_and_not_the_end(evaluate, tmp_path
     assert len(api.asked) == len(log.samples) - 1
     (bad,) = [sample for sample in log.samples if sample.id == task.dataset[0].id]
     assert str(broken) in bad.output.error
-
-
-def test_finish_reasons():
-    assert finish_reason(ModelOutput(model="m")) == "error"
-    for theirs, ours in {
-        "max_tokens": "length",
-        "model_length": "length",
-        "stop": "stop",
-        "unknown": "unknown",
-    }.items():
-        assert finish_reason(ModelOutput.from_content("m", "x", theirs)) == ours
 
 
 def test_kappa_of_nothing_is_not_a_number():

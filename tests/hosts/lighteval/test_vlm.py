@@ -6,6 +6,7 @@ from PIL import Image
 
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.lighteval.messages import message_parts
+from egobench_tasks.hosts.lighteval.said import Said, read_tokens
 from egobench_tasks.runs.journal import Journal, journal_root
 from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
 
@@ -128,10 +129,41 @@ def test_an_answer_that_ends_by_itself_is_not_asked_for_again(vlm, docs_of, smal
 @pytest.mark.parametrize(
     "fixed", [{"generation_size": 6}, {"generation_size": None, "generation_parameters": {"max_new_tokens": 6}}]
 )
-def test_a_budget_that_the_user_set_does_not_grow(vlm, docs_of, small_cap, fixed):
+def test_a_first_budget_that_the_user_named_grows_too(vlm, docs_of, small_cap, fixed):
     doc = docs_of("single")[0]
     never_stops(vlm(**fixed)).greedy_until([doc])
-    assert attempts_of(doc) == [(6, 6)]
+    assert attempts_of(doc) == [(6, 6), (12, 12), (20, 20)]
+
+
+def test_special_tokens_that_mark_reasoning_are_seen_before_they_are_removed(vlm, docs_of):
+    """Removed, they would leave an unclosed thought that reads as an answer."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(vlm().config.model_name)
+    tokenizer.add_special_tokens({"extra_special_tokens": ["<think>", "</think>", "<|im_end|>"]})
+
+    def said(text, prompt=""):
+        tokens = [*tokenizer(text, add_special_tokens=False).input_ids, tokenizer.eos_token_id, tokenizer.pad_token_id]
+        return read_tokens(tokenizer, tokens, {tokenizer.eos_token_id}, prompt)
+
+    draft, answer = 'maybe {"answer": ["A"]}', '{"answer": ["B"]}'
+    assert said(f"<think>{draft}<|im_end|>") == Said(f"<think>{draft}")
+    assert said(f"<think>{draft}</think>{answer}<|im_end|>") == Said(f"<think>{draft}</think>{answer}")
+    assert said(draft, prompt="<|im_start|>assistant\n<think>\n") == Said(f"<think>\n{draft}")  # the template opened it
+    assert said(f"{answer}<|im_end|>") == Said(answer)
+    tokenizer.response_template = {
+        "defaults": {"role": "assistant"},
+        "start_anchor": "<|im_start|>assistant\n",
+        "fields": {
+            "reasoning_content": {"open": "<think>", "close": "</think>", "content": "text"},
+            "content": {"close": "<|im_end|>", "content": "text"},
+        },
+    }
+    prompt = "<|im_start|>assistant\n"
+    assert said(f"<think>{draft}</think>{answer}<|im_end|>", prompt) == Said(answer, draft)
+    assert said(f"{draft}</think>{answer}", f"{prompt}<think>\n") == Said(answer, draft)
+    assert said(f"<think>{draft}", prompt) == Said("", draft)
+    assert said(answer, prompt) == Said(answer)
 
 
 def test_a_run_killed_between_two_attempts_makes_the_next_one_only(vlm, docs_of, small_cap, count_generations):

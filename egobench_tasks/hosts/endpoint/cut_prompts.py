@@ -1,0 +1,88 @@
+"""Does the server see the whole prompt? Some cut what does not fit their context, without a word, frames first.
+
+What a question's images must take at least is measured at the server; a reply whose prompt counts fewer tokens is to
+another question than was asked (ollama/ollama#17889).
+"""
+
+import base64
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PIL import Image
+
+from egobench_tasks.hosts.endpoint.client import EndpointClient
+from egobench_tasks.hosts.endpoint.message import content_parts
+from egobench_tasks.hosts.endpoint.reply import Reply
+from egobench_tasks.hosts.endpoint.settings import ImageDetail
+from egobench_tasks.hosts.endpoint.sight import BUDGET_TOKENS, QUESTION, SIZE_PX
+
+Size = tuple[int, int]
+"""Width and height in pixels."""
+
+_N_PICTURES = 2
+# One picture alone is given more tokens than one of many by some models (LLaVA-OneVision's tiles).
+
+
+class PromptMeter:
+    """Compares prompts' token counts with what their images take.
+
+    ``tokens_per_image``: what the sight check measured for its picture; None where the server counts none, and nothing
+    can be said. Pictures of other sizes are measured where a count is suspiciously low, each size once.
+    """
+
+    def __init__(self, client: EndpointClient, detail: ImageDetail, tokens_per_image: int | None) -> None:
+        self._client = client
+        self._detail = detail
+        self._tokens_per_image = tokens_per_image
+        self._measured: dict[Size, float] = {}
+        self._blind_tokens: int | None = None
+
+    async def complaint(self, content: Sequence[Mapping[str, Any]], reply: Reply) -> str | None:
+        """Return why a reply's prompt cannot have held all images of the message; None where it can."""
+        n_tokens = reply.n_prompt_tokens
+        if self._tokens_per_image is None or n_tokens is None:
+            return None
+        sizes = _image_sizes(content)
+        if n_tokens >= sum(count * self._ample_tokens(size) for size, count in sizes.items()):
+            return None
+        needed = sum([count * await self._tokens(size) for size, count in sizes.items()])
+        if n_tokens >= needed:
+            return None
+        return (
+            f"the server cuts prompts: it counted {n_tokens:,} prompt tokens, and the {sizes.total()} images sent to "
+            f"it take {needed:,.0f}; serve the model with a longer context (and no limit of its own on images)"
+        )
+
+    def _ample_tokens(self, size: Size) -> float:
+        """More than an image of a size takes, be it by its area or the same for all."""
+        if size in self._measured:
+            return self._measured[size]
+        assert self._tokens_per_image is not None
+        area, known_area = size[0] * size[1], SIZE_PX[0] * SIZE_PX[1]
+        return self._tokens_per_image * max(1.0, area / known_area)
+
+    async def _tokens(self, size: Size) -> float:
+        """Prompt tokens of an image of a size among several; 0 where the server does not count them."""
+        if size not in self._measured:
+            if self._blind_tokens is None:
+                self._blind_tokens = await self._count([QUESTION])
+            n_tokens = await self._count([QUESTION, *[_picture(size)] * _N_PICTURES])
+            self._measured[size] = max(0, n_tokens - self._blind_tokens) / _N_PICTURES
+        return self._measured[size]
+
+    async def _count(self, parts: Sequence[str | bytes]) -> int:
+        reply, _ = await self._client.complete(content_parts(parts, self._detail), BUDGET_TOKENS)
+        return reply.n_prompt_tokens or 0
+
+
+def _image_sizes(content: Sequence[Mapping[str, Any]]) -> Counter[Size]:
+    uris = [part["image_url"]["url"] for part in content if "image_url" in part]
+    return Counter(Image.open(io.BytesIO(base64.b64decode(uri.partition(",")[2]))).size for uri in uris)
+
+
+def _picture(size: Size) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", size, "white").save(file, format="JPEG")
+    return file.getvalue()

@@ -1,0 +1,104 @@
+"""Who gave a verdict: a judge's model and settings, its wording, and what its server says stands behind the name.
+
+Two judges that differ in any of these are two judges: their verdicts never stand for each other's.
+"""
+
+import hashlib
+import json
+import os
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from functools import cache
+from http.client import HTTPException
+from typing import Any
+
+from egobench_tasks.judge.prompt import JudgeItem, prompt_fingerprint
+from egobench_tasks.judge.settings import JudgeSettings
+
+# Where and how often a judge is asked shapes no verdict; nor does the bound on a reply: a verdict is one that ended.
+_SHAPING_NOTHING = frozenset(
+    {"base_url", "model", "api_key_variable", "timeout_s", "max_retries", "concurrency", "max_tokens"}
+)
+_WAIT_S = 5.0
+_MAX_LIST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeIdentity:
+    """A judge. ``wording`` is `prompt.prompt_fingerprint`; ``configured`` holds the settings that shape its verdicts
+    and are not the default, as (name, value); ``served`` is what its server says stands behind the model's name (the
+    weights, an adapter's base), None where it does not say."""
+
+    model: str
+    wording: str
+    configured: tuple[tuple[str, str], ...] = ()
+    served: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """12 hex digits of all but ``served``, which a server may say one day and not the next."""
+        parts = [self.model, self.wording, self.configured]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+    @property
+    def name(self) -> str:
+        """The judge in words, for tables: ``gpt-x``, ``gpt-x (label=June), served from /models/x``."""
+        settings = ", ".join(f"{name}={value}" for name, value in self.configured)
+        served = f", served from {self.served}" if self.served else ""
+        return self.model + (f" ({settings})" if settings else "") + served
+
+
+def judge_identity(settings: JudgeSettings) -> JudgeIdentity:
+    """Return the identity of the judge that the settings describe, as far as they tell: the server is not asked."""
+    configured = tuple(
+        (field.name, str(value))
+        for field in fields(settings)
+        if field.name not in _SHAPING_NOTHING and (value := getattr(settings, field.name)) != _default(field)
+    )
+    return JudgeIdentity(settings.model, prompt_fingerprint(), configured)
+
+
+def served_identity(settings: JudgeSettings) -> JudgeIdentity:
+    """Return the judge's identity with what its server says of the model (``GET /models``), if it says anything."""
+    key = os.environ.get(settings.api_key_variable, "").strip()
+    return replace(judge_identity(settings), served=_served_as(settings.base_url, settings.model, key))
+
+
+def answer_digest(item: JudgeItem) -> str:
+    """Return 32 hex digits of what a verdict is of: the question, the gold answer and the prediction."""
+    return hashlib.sha256(json.dumps([item.question, item.gold, item.prediction]).encode()).hexdigest()[:32]
+
+
+def to_record(identity: JudgeIdentity) -> dict[str, Any]:
+    """Return the identity in plain values."""
+    return {
+        "model": identity.model,
+        "wording": identity.wording,
+        "configured": dict(identity.configured),
+        "served": identity.served,
+    }
+
+
+def from_record(record: Mapping[str, Any]) -> JudgeIdentity:
+    """Read what `to_record` made. Raises ``KeyError``, ``TypeError`` or ``AttributeError`` for anything else."""
+    configured = tuple(sorted((str(name), str(value)) for name, value in record["configured"].items()))
+    return JudgeIdentity(str(record["model"]), str(record["wording"]), configured, record["served"])
+
+
+def _default(field: Any) -> object:
+    return None if field.default is MISSING else field.default
+
+
+@cache
+def _served_as(base_url: str, model: str, key: str) -> str | None:
+    """What ``GET /models`` says of the model beyond its name; asked once a process, and never waited for."""
+    request = urllib.request.Request(f"{base_url.rstrip('/')}/models", headers={"Authorization": f"Bearer {key}"})
+    try:
+        with urllib.request.urlopen(request, timeout=_WAIT_S) as response:
+            listed = json.loads(response.read(_MAX_LIST_BYTES))["data"]
+        entry = next(one for one in listed if one["id"] == model)
+        said = [str(entry[name]) for name in ("root", "parent") if entry.get(name) not in (None, model)]
+    except (OSError, HTTPException, ValueError, LookupError, TypeError, AttributeError, StopIteration):
+        return None
+    return ", on ".join(said) or None

@@ -1,0 +1,142 @@
+"""All of EgoTempo's runs of a report, read and joined with the dataset, and what a reader must know first."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from egobench_tasks.benchmarks import EGOTEMPO
+from egobench_tasks.hosts.lighteval.saved import Inputs, SavedTask
+from egobench_tasks.report.read.choice_results import caveat, mark
+from egobench_tasks.report.read.open_outcomes import CODES, JUDGED, OpenOutcome, OpenState, open_frame
+from egobench_tasks.report.read.open_reader import NOT_JUDGED, OpenResult, OpenRow, OpenRun, read_open_run, setting_of
+from egobench_tasks.report.read.published_data import open_difference
+from egobench_tasks.runs.record import RunRecord
+
+_NOT_RECORDED = "not recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSummary:
+    """One setting of one run: how it was asked and judged, and what its figures rest on."""
+
+    label: str
+    setting: str
+    judge: str
+    wording: str | None
+    inputs: Inputs
+    mixed: bool
+    categories: int
+    questions: int
+    judged: int
+    unanswered: int
+    unjudged: int
+    lost: int
+
+    @property
+    def mark(self) -> str:
+        """What a reader must know of the run wherever its figure stands."""
+        return mark(partial=self.lost > 0, mixed=self.mixed)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenResults:
+    """``outcomes`` is `open_outcomes.open_frame`'s; ``unpublished`` says how the dataset differs from the published
+    one, None where it does not; ``records`` are by label the ``run.json`` of what made a run."""
+
+    outcomes: pd.DataFrame
+    summaries: tuple[OpenSummary, ...] = ()
+    notices: tuple[str, ...] = ()
+    differing: str | None = None
+    unpublished: str | None = None
+    records: Mapping[str, tuple[RunRecord, ...]] = field(default_factory=dict)
+
+
+def read_open_runs(runs: Sequence[OpenRun], rows: Mapping[str, OpenRow]) -> OpenResults:
+    """Read every run against the dataset's questions. Raises ``InputError`` as `open_reader.read_open_run` does."""
+    results = [read_open_run(run, rows) for run in runs]
+    summaries = [summary for result in results for summary in _summaries(result)]
+    differing = _differing(summaries)
+    return OpenResults(
+        outcomes=open_frame(outcome for result in results for outcome in result.outcomes),
+        summaries=tuple(summaries),
+        notices=tuple(
+            dict.fromkeys(
+                [*differing, *map(_lost_notice, (one for one in summaries if one.lost))]
+                + [notice for one in summaries for notice in _few_categories(one)]
+                + [notice for result in results for notice in result.notices]
+            )
+        ),
+        differing=caveat(differing),
+        unpublished=open_difference((row.question_id, row.question, row.answer, row.category) for row in rows.values()),
+        records={result.label: result.run.saved.records for result in results},
+    )
+
+
+def _summaries(result: OpenResult) -> list[OpenSummary]:
+    by_setting: dict[str, list[OpenOutcome]] = {}
+    for outcome in result.outcomes:
+        by_setting.setdefault(outcome.setting, []).append(outcome)
+    return [_summary(result, setting, outcomes) for setting, outcomes in by_setting.items()]
+
+
+def _summary(result: OpenResult, setting: str, outcomes: Sequence[OpenOutcome]) -> OpenSummary:
+    run = result.run
+    states = [outcome.state for outcome in outcomes]
+    tasks: list[SavedTask] = [task for name, task in run.saved.tasks.items() if setting_of(name) == setting]
+    return OpenSummary(
+        label=outcomes[0].run,
+        setting=setting,
+        judge=NOT_JUDGED if run.judge is None else run.judge.name,
+        wording=None if run.judge is None else run.judge.wording,
+        inputs=tasks[0].inputs,
+        mixed=bool(run.saved.differing),
+        categories=len({outcome.category_code for outcome in outcomes}),
+        questions=len(outcomes),
+        judged=sum(state in JUDGED for state in states),
+        unanswered=states.count(OpenState.UNANSWERED),
+        unjudged=states.count(OpenState.NO_VERDICT),
+        lost=states.count(OpenState.LOST),
+    )
+
+
+def _lost_notice(one: OpenSummary) -> str:
+    return (
+        f"{one.label}, {one.setting}: {one.lost} of {one.questions} questions of {EGOTEMPO.title} are missing or were "
+        "lost for reasons that are not the model's; they are neither right nor wrong, and the run is partial until "
+        "they are answered"
+    )
+
+
+def _few_categories(one: OpenSummary) -> list[str]:
+    if one.categories == len(CODES):
+        return []
+    return [f"{one.label}, {one.setting}: {one.categories} of {len(CODES)} categories were asked; there is no average"]
+
+
+def _differing(summaries: Sequence[OpenSummary]) -> list[str]:
+    """Name what runs differ in that should be alike: wording of questions, frames of a setting, the judge."""
+    notices = []
+    judges = _groups((one.label, f"{one.judge}, wording {one.wording}") for one in summaries)
+    prompts = _groups((one.label, one.inputs.prompt) for one in summaries)
+    for title, groups in (("judge", judges), ("prompt template", prompts)):
+        if len(groups) > 1:
+            notices.append(f"{EGOTEMPO.title}: the runs differ in {title}. {_named(groups)}")
+    for setting in dict.fromkeys(one.setting for one in summaries):
+        groups = _groups((one.label, one.inputs.frames) for one in summaries if one.setting == setting)
+        if len(groups) > 1:
+            notices.append(f"{EGOTEMPO.title}, {setting}: the runs differ in frames. {_named(groups)}")
+    return notices
+
+
+def _groups(pairs: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for label, value in pairs:
+        members = groups.setdefault(value or _NOT_RECORDED, [])
+        if label not in members:
+            members.append(label)
+    return groups
+
+
+def _named(groups: Mapping[str, Sequence[str]]) -> str:
+    return "; ".join(f"{value}: {', '.join(labels)}" for value, labels in groups.items())

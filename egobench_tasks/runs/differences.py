@@ -1,0 +1,29 @@
+"""In what two identities, or two runs' circumstances, differ: by name, for messages."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_ABSENT = object()
+
+
+def differing(first: Any, second: Any, prefix: str = "") -> list[str]:
+    """Return the dotted names at which two nested mappings differ, sorted; lists differ as wholes.
+
+    >>> differing({"a": 1, "b": {"c": 2}}, {"a": 1, "b": {"c": 3}, "d": 4})
+    ['b.c', 'd']
+    """
+    if not (isinstance(first, Mapping) and isinstance(second, Mapping)):
+        return [] if _plain(first) == _plain(second) else [prefix]
+    names = sorted(first.keys() | second.keys(), key=str)
+    return [
+        found
+        for name in names
+        for found in differing(
+            first.get(name, _ABSENT), second.get(name, _ABSENT), f"{prefix}.{name}" if prefix else str(name)
+        )
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists: what was read back from JSON has no others."""
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
