@@ -17,6 +17,9 @@ def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs' --output-dir, journals, or Inspect logs.")],
     out: Annotated[Path, typer.Option(help="The folder to write into.")] = Path("report"),
     formats: Annotated[str, typer.Option("--format", help="Any of html, md, csv, json.")] = "html,md,csv,json",
+    against: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Each run's difference from this one, everywhere.")
+    ] = None,
 ) -> None:
     """Tables, figures and one page on runs: where a model fails, and how sure that is."""
     from egobench_tasks.report.show.write import Format, write_report
@@ -25,7 +28,7 @@ def report(
     names = [name.strip() for name in formats.split(",")]
     if unknown := [name for name in names if name not in known]:
         raise InputError(f"--format: unknown {unknown}; known are {sorted(known)}")
-    for path in write_report(runs, out, [known[name] for name in names]):
+    for path in write_report(runs, out, [known[name] for name in names], against=against):
         print(path)
 
 

@@ -59,7 +59,7 @@ def consistency(variants: Variants) -> Consistency | None:
     sets = list(zip(*(found.sets(order) for order in orders), strict=True))
     right = np.column_stack([found.exact(order) for order in orders])
     same = np.array([len(set(answers)) == 1 and answers[0] != "" for answers in sets], dtype=np.float64)
-    majority = np.array([_majority(answers, exact) for answers, exact in zip(sets, right, strict=True)])
+    majority = np.array([majority_exact(answers, exact) for answers, exact in zip(sets, right, strict=True)])
     chosen, even = _places(found)
     return Consistency(
         orders=len(names),
@@ -83,7 +83,7 @@ def entropy_bits(counts: Floats) -> float:
     return float(-(portions * np.log2(portions)).sum()) + 0.0
 
 
-def _majority(answers: Sequence[str], exact: Floats) -> float:
+def majority_exact(answers: Sequence[str], exact: Floats) -> float:
     """The share of the most frequent sets (one, or several as frequent) that are right; no answer is a set too."""
     counts = Counter(answers)
     most = max(counts.values())

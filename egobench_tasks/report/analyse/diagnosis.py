@@ -17,7 +17,7 @@ from egobench_tasks.report.analyse.estimates import (
     paired_difference,
     share,
 )
-from egobench_tasks.report.analyse.power import seen_design, smallest_difference
+from egobench_tasks.report.analyse.power import smallest_seen
 from egobench_tasks.report.analyse.statistics import Floats
 from egobench_tasks.report.analyse.tables import Kind, show
 from egobench_tasks.report.analyse.variants import FULL, Paired, Variants
@@ -265,8 +265,7 @@ def _neutral(estimate: Estimate, head: str, doubt: str) -> tuple[str, bool, floa
 
 
 def _smallest(estimate: Estimate, differences: Floats) -> float:
-    design = seen_design(estimate.error, float((differences != 0).mean()))
-    return smallest_difference(design) if design else math.nan
+    return smallest_seen(estimate.error, float((differences != 0).mean()))
 
 
 def _interval(estimate: Estimate, write: Callable[[float], str]) -> str:

@@ -97,6 +97,12 @@ def seen_design(error: Error, discordance: float) -> Design | None:
     )
 
 
+def smallest_seen(error: Error, discordance: float) -> float:
+    """Return `smallest_difference` of a comparison that was made (see `seen_design`); NaN where it cannot be told."""
+    design = seen_design(error, discordance)
+    return smallest_difference(design) if design else math.nan
+
+
 def smallest_difference(design: Design) -> float:
     """Return the true difference that the test finds four times in five; NaN where not even the largest is."""
     if power(design, 1.0) < POWER:

@@ -75,6 +75,11 @@ class PairedOutcomes:
         return (self.rescued - self.destabilised) / self.total if self.total else math.nan
 
     @property
+    def discordance(self) -> float:
+        """The share of questions on which one was right and the other wrong, in [0, 1]; NaN for no questions."""
+        return (self.rescued + self.destabilised) / self.total if self.total else math.nan
+
+    @property
     def p_value(self) -> float:
         """McNemar's exact test, see `mcnemar_exact`."""
         return mcnemar_exact(self.rescued, self.destabilised)

@@ -1,7 +1,7 @@
 """All runs of a report, scored and joined with the dataset, and what a reader must know before the tables."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -77,7 +77,8 @@ class Results:
     ``probed`` has a row for every run, config, probe and question that the probe was asked of: the same columns,
     ``probe`` and ``implied`` (see `choice_outcomes.Outcome`); ``repeated`` for every repeat of a run that answered
     each question several times, with ``repeat`` (0 is the answer in ``outcomes``). Probes and repeats that are not
-    whole are left out, and a notice says so. ``folders`` are where runs were found, by label."""
+    whole are left out, and a notice says so. ``folders`` are where runs were found, by label. ``anchor``: the label
+    of the run that all others are compared with; empty for none."""
 
     labels: tuple[str, ...]
     tasks: tuple[TaskSummary, ...]
@@ -88,6 +89,14 @@ class Results:
     unpublished: Mapping[str, str]
     records: Mapping[str, tuple[RunRecord, ...]]
 
+    def against(self, folder: Path) -> "Results":
+        """Return the same with the run found at ``folder`` as the anchor. Raises ``InputError`` where it is not one run."""
+        labels = [label for label, found in self.folders.items() if found.resolve() == folder.resolve()]
+        if len(labels) != 1:
+            named = f" ({', '.join(labels)})" if labels else ""
+            raise InputError(f"{folder}: holds {len(labels)} scored runs{named}; --against takes a folder of one")
+        return replace(self, anchor=labels[0])
+
     @property
     def whole(self) -> tuple[str, ...]:
         """The labels of the runs in which no question of any config is unfinished."""
@@ -97,6 +106,7 @@ class Results:
     probed: pd.DataFrame
     repeated: pd.DataFrame
     folders: Mapping[str, Path]
+    anchor: str = ""
 
     @property
     def configs(self) -> tuple[str, ...]:

@@ -7,11 +7,13 @@ from typing import Any
 import pandas as pd
 
 from egobench_tasks.report.analyse.breakdowns import DIMENSIONS, breakdown, breakdown_table
+from egobench_tasks.report.analyse.certainty import certainty_table
 from egobench_tasks.report.analyse.comparisons import differences_table, reasoning_table
 from egobench_tasks.report.analyse.failures import hardest_table, unanswered_table
 from egobench_tasks.report.analyse.overall import completeness_table, overall_table, runs_table
 from egobench_tasks.report.analyse.positions import confusion, positions_table
 from egobench_tasks.report.analyse.ranks import rank_agreement_table
+from egobench_tasks.report.analyse.repeats import repeats_table
 from egobench_tasks.report.analyse.single_multi import drop_summary_table, partial_credit_table, single_multi_table
 from egobench_tasks.report.analyse.tables import Table, is_published
 from egobench_tasks.report.read.choice_results import Results
@@ -120,7 +122,13 @@ def _overall(results: Results) -> Section:
     figure = plots.leaderboard(ranked)
     alt = "Exact accuracy of every run with its interval, by split; the same figures as the table Overall."
     plot = plots.to_plot("leaderboard", "Leaderboard", alt, figure)
-    return Section("overall", "Overall", "", (table, partial_credit_table(results)), (plot,))
+    return Section(
+        "overall",
+        "Overall",
+        "",
+        (table, certainty_table(results), repeats_table(results), partial_credit_table(results)),
+        (plot,),
+    )
 
 
 def _where(results: Results, scores: dict[str, pd.DataFrame]) -> Section:

@@ -35,15 +35,19 @@ class Format(StrEnum):
 
 
 def write_report(
-    runs: Sequence[Path], out: Path, formats: Sequence[Format] = tuple(Format), find_dataset: FindDataset = locate
+    runs: Sequence[Path],
+    out: Path,
+    formats: Sequence[Format] = tuple(Format),
+    find_dataset: FindDataset = locate,
+    against: Path | None = None,
 ) -> list[Path]:
     """Read the runs, score them against the datasets, and write the report into ``out``.
 
     Writes ``report.html``, ``report.md`` with ``figures/*.svg``, ``csv/*.csv`` and ``report.json``,
     as far as ``formats`` asks for them, and returns their paths. Raises ``InputError`` for runs that
-    cannot be read or are of another dataset, before anything is written.
+    cannot be read or are of another dataset, before anything is written. ``against``: see `build_document`.
     """
-    document = build_document(runs, find_dataset)
+    document = build_document(runs, find_dataset, against)
     files: dict[str, str] = {}
     if Format.HTML in formats:
         files["report.html"] = render_page(document)
@@ -57,12 +61,22 @@ def write_report(
     return _write(out, files)
 
 
-def build_document(runs: Sequence[Path], find_dataset: FindDataset = locate) -> Document:
-    """Read and score the runs and lay out their report. Raises ``InputError`` as `write_report` does."""
-    found = find_runs(runs)
+def build_document(runs: Sequence[Path], find_dataset: FindDataset = locate, against: Path | None = None) -> Document:
+    """Read and score the runs and lay out their report.
+
+    ``against`` holds one run of EgoGears, among ``runs`` or not: every other run's paired difference from it stands
+    beside its scores. Raises ``InputError`` as `write_report` does.
+    """
+    paths = [*runs]
+    if against is not None and against.resolve() not in {path.resolve() for path in runs}:
+        paths.append(against)
+    found = find_runs(paths)
+    if against is not None and not found.choice:
+        raise InputError(f"{against}: --against compares runs of EgoGears, and none is here")
     documents = []
     if found.choice:
-        documents.append(egogears_document(score_choice_runs(found.choice, find_dataset)))
+        results = score_choice_runs(found.choice, find_dataset)
+        documents.append(egogears_document(results if against is None else results.against(against)))
     if found.open:
         rows = load_open_rows(find_dataset(EGOTEMPO))
         documents.append(egotempo_document(read_open_runs(found.open, rows)))
