@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from egobench_tasks import __version__
-from egobench_tasks.commands import data, journal, results, runs
+from egobench_tasks.commands import data, journal, power, results, runs
 from egobench_tasks.errors import EgobenchError
 
 app = typer.Typer(
@@ -15,7 +15,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="EgoGears and EgoTempo: build the datasets, run models on them, report.",
 )
-for part in (data, runs, journal, results):
+for part in (data, runs, journal, results, power):
     app.add_typer(part.app)
 
 

@@ -1,4 +1,4 @@
-"""Runs drawn with known truth: how often intervals hold it, and tests find it. Also used by `tests/bench/coverage.py`."""
+"""Runs drawn with known truth: how often intervals hold it, how often tests find it. `tests/bench/coverage.py` too."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -127,9 +127,8 @@ def breakdown_table(results: Results, dimension: Dimension, scores: pd.DataFrame
 
 
 def _scores(run: str) -> Column:
-    return Column(
-        run, run, Kind.PERCENT, 1, f"{run} low", f"{run} high", f"{run} clustered low", f"{run} clustered high"
-    )
+    bounds = (f"{run} low", f"{run} high", f"{run} clustered low", f"{run} clustered high")
+    return Column(run, run, Kind.PERCENT, 1, *bounds)
 
 
 def _unknown(results: Results, dimension: Dimension) -> str:

@@ -14,13 +14,16 @@ import numpy as np
 
 from egobench_tasks.report.analyse.clusters import Clusters, clusters
 from egobench_tasks.report.analyse.estimates import Estimate, paired_difference, share, sign_flip
+from egobench_tasks.report.analyse.overall import RUN
 from egobench_tasks.report.analyse.power import smallest_seen
 from egobench_tasks.report.analyse.statistics import Floats, holm
 from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
+from egobench_tasks.report.read.open_results import JudgedSetting
 
 Verdicts = Mapping[str, bool | None]
 Judges = Mapping[str, Verdicts]
 
+_SETTING = Column("setting", "Setting", Kind.TEXT)
 _JUDGE = Column("judge", "Judge", Kind.TEXT)
 _JUDGED = Column("judged", "Judged", Kind.COUNT)
 MAJORITY = "majority of the judges"
@@ -102,14 +105,18 @@ def differing(judges: Judges) -> list[str]:
     return [key for key in questions if {verdicts.get(key) for verdicts in judges.values()} >= {True, False}]
 
 
-def accuracy_table(run: str, judges: Judges, cluster_of: Mapping[str, int | str]) -> Table:
-    """A run's accuracy under each judge, and under the majority of several."""
-    sides: dict[str, Verdicts] = dict(judges)
-    if len(judges) > 2:
-        sides[MAJORITY] = majority(judges)
-    rows = [{"run": run, "judge": name, **_accuracy(verdicts, cluster_of)} for name, verdicts in sides.items()]
+def accuracy_table(settings: Sequence[JudgedSetting]) -> Table:
+    """Accuracy of each run and setting under each judge, and under the majority of several."""
+    rows = []
+    for one in settings:
+        sides: dict[str, Verdicts] = dict(one.verdicts)
+        if len(sides) > 2:
+            sides[MAJORITY] = majority(one.verdicts)
+        of_run = {"run": one.run, "setting": one.setting}
+        rows += [{**of_run, "judge": name, **_accuracy(verdicts, one.videos)} for name, verdicts in sides.items()]
     columns = [
-        Column("run", "Run", Kind.TEXT),
+        RUN,
+        _SETTING,
         _JUDGE,
         Column("accuracy", "Accuracy %", Kind.PERCENT, low="low", high="high"),
         _JUDGED,
@@ -126,17 +133,20 @@ def _accuracy(verdicts: Verdicts, cluster_of: Mapping[str, int | str]) -> dict[s
     return {"accuracy": estimate.value, "low": estimate.low, "high": estimate.high, **counts}
 
 
-def pairs_table(run: str, pairs: Sequence[PairOfJudges]) -> Table:
+def pairs_table(settings: Sequence[JudgedSetting]) -> Table:
     """Every two judges: kappa, and the difference it makes to the accuracy. Judges of two dates: drift."""
     rows: list[dict[str, Any]] = []
-    for pair, adjusted in zip(pairs, holm([pair.p_value for pair in pairs]), strict=True):
-        row: dict[str, Any] = {"run": run, "first": pair.first, "second": pair.second, "compared": pair.compared}
+    pairs = [(one, pair) for one in settings for pair in compare_judges(one.verdicts, one.videos)]
+    for (one, pair), adjusted in zip(pairs, holm([pair.p_value for _, pair in pairs]), strict=True):
+        row: dict[str, Any] = {"run": one.run, "setting": one.setting, "first": pair.first, "second": pair.second}
+        row["compared"] = pair.compared
         row |= {"agreement": pair.agreement, "kappa": pair.kappa, "first_only": pair.first_only}
         row |= {"second_only": pair.second_only, "difference": pair.difference.value}
         row |= {"low": pair.difference.low, "high": pair.difference.high, "smallest": _smallest(pair)}
         rows.append(row | {"p_value": pair.p_value, "p_holm": adjusted})
     columns = [
-        Column("run", "Run", Kind.TEXT),
+        RUN,
+        _SETTING,
         Column("first", "First judge", Kind.TEXT),
         Column("second", "Second judge", Kind.TEXT),
         Column("compared", "Both judged", Kind.COUNT),
@@ -162,24 +172,27 @@ def _smallest(pair: PairOfJudges) -> float:
     return smallest_seen(pair.difference.error, (pair.first_only + pair.second_only) / pair.compared)
 
 
-def differing_table(run: str, judges: Judges) -> Table:
+def differing_table(settings: Sequence[JudgedSetting]) -> Table:
     """The answers on which judges differ, those most evenly split first, for a person to decide."""
-    rows = []
-    for question_id in differing(judges):
-        row: dict[str, Any] = {"run": run, "question_id": question_id}
-        votes = {name: verdicts.get(question_id) for name, verdicts in judges.items()}
-        row |= {"correct": ", ".join(name for name, vote in votes.items() if vote)}
-        row |= {"incorrect": ", ".join(name for name, vote in votes.items() if vote is False)}
-        rows.append((abs(sum(1 if vote else -1 for vote in votes.values() if vote is not None)), row))
-    rows.sort(key=lambda pair: pair[0])
+    rows: list[dict[str, Any]] = []
+    for one in settings:
+        for question_id in differing(one.verdicts):
+            votes = {name: verdicts.get(question_id) for name, verdicts in one.verdicts.items()}
+            correct = [name for name, vote in votes.items() if vote]
+            incorrect = [name for name, vote in votes.items() if vote is False]
+            row: dict[str, Any] = {"run": one.run, "setting": one.setting, "question_id": question_id}
+            row |= {"correct": ", ".join(correct), "incorrect": ", ".join(incorrect)}
+            rows.append(row | {"majority_of": abs(len(correct) - len(incorrect))})
+    rows.sort(key=lambda row: row["majority_of"])
     columns = [
-        Column("run", "Run", Kind.TEXT),
+        RUN,
+        _SETTING,
         Column("question_id", "Question", Kind.QUESTION),
         Column("correct", "Correct to", Kind.TEXT),
         Column("incorrect", "Incorrect to", Kind.TEXT),
     ]
     note = "For a person to decide; the most evenly split first."
-    return table("judges_differ", "Answers on which judges differ", note, columns, [row for _, row in rows])
+    return table("judges_differ", "Answers on which judges differ", note, columns, rows)
 
 
 def _ones(verdicts: Verdicts, judged: Sequence[str]) -> Floats:

@@ -90,7 +90,7 @@ class Results:
     records: Mapping[str, tuple[RunRecord, ...]]
 
     def against(self, folder: Path) -> "Results":
-        """Return the same with the run found at ``folder`` as the anchor. Raises ``InputError`` where it is not one run."""
+        """Return the same with the run at ``folder`` as the anchor. Raises ``InputError`` where that is not one run."""
         labels = [label for label, found in self.folders.items() if found.resolve() == folder.resolve()]
         if len(labels) != 1:
             named = f" ({', '.join(labels)})" if labels else ""

@@ -122,13 +122,8 @@ def _overall(results: Results) -> Section:
     figure = plots.leaderboard(ranked)
     alt = "Exact accuracy of every run with its interval, by split; the same figures as the table Overall."
     plot = plots.to_plot("leaderboard", "Leaderboard", alt, figure)
-    return Section(
-        "overall",
-        "Overall",
-        "",
-        (table, certainty_table(results), repeats_table(results), partial_credit_table(results)),
-        (plot,),
-    )
+    tables = (table, certainty_table(results), repeats_table(results), partial_credit_table(results))
+    return Section("overall", "Overall", "", tables, (plot,))
 
 
 def _where(results: Results, scores: dict[str, pd.DataFrame]) -> Section:

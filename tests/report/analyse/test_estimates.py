@@ -1,4 +1,4 @@
-"""Clustered estimates against statsmodels, against themselves in special cases, and against simulations of known truth."""
+"""Clustered estimates against statsmodels, in special cases, and on simulations of known truth."""
 
 import math
 
