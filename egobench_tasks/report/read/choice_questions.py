@@ -9,6 +9,7 @@ import pandas as pd
 from egobench_tasks.asking.questions import ChoiceQuestion, choice_question
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import DatasetLocation, fingerprint, load_rows
+from egobench_tasks.frames.overlap import footage_path, read_footage
 from egobench_tasks.report.read.clusters import with_clusters
 from egobench_tasks.scoring.scores import chance_exact
 
@@ -34,14 +35,16 @@ class Split:
 
 
 def load_split(location: DatasetLocation, config: str) -> Split:
-    """Load a config's questions; clips are not opened."""
+    """Load a config's questions; clips are not opened. What `egobench overlaps` found joins clips of one recording."""
     rows = load_rows(location, config)
     questions, attributes = {}, []
     for row in rows:
         question = choice_question(row)
         questions[question.question_id] = question
         attributes.append(attributes_of(question, row, config))
-    clustered = with_clusters(pd.DataFrame(attributes), [question.clips for question in questions.values()])
+    clips = [question.clips for question in questions.values()]
+    footage = read_footage(footage_path(clip.sha256 for members in clips for clip in members))
+    clustered = with_clusters(pd.DataFrame(attributes), clips, footage)
     return Split(config, str(location), fingerprint(rows), questions, clustered)
 
 
