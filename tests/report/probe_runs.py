@@ -4,8 +4,10 @@ No clip is rendered: what the frames of a message show follows from the script (
 """
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +33,30 @@ class ProbeRuns:
     paths: Mapping[str, Path]
 
 
-def plant_sample(folder: Path, n_single: int, n_multi: int, seed: int = 0) -> tuple[Planted, dict[str, SampleQuestion]]:
-    """Write the sample's questions with stubs for clips; return the dataset and the questions by id."""
-    world = make_world(seed)
+def plant_sample(
+    folder: Path, n_single: int, n_multi: int, seed: int = 0, n_worlds: int = 1
+) -> tuple[Planted, dict[str, SampleQuestion]]:
+    """Write the sample's questions with stubs for clips; return the dataset and the questions by id.
+
+    Questions of one world share its clips and hang together: ``n_worlds`` is how many clusters a report finds, or more.
+    """
     made = {
-        "single": list(single_questions(world, n_single, seed)),
-        "multi": list(multi_questions(world, n_multi, seed)),
+        name: [_question(make, number, seed + number % n_worlds) for number in range(count)]
+        for name, make, count in (("single", single_questions, n_single), ("multi", multi_questions, n_multi))
     }
     rows = {
-        "single": [_single(number, question) for number, question in enumerate(made["single"])],
-        "multi": [_multi(number, question) for number, question in enumerate(made["multi"])],
+        "single": [_single(number, question, number % n_worlds) for number, question in enumerate(made["single"])],
+        "multi": [_multi(number, question, number % n_worlds) for number, question in enumerate(made["multi"])],
     }
     planted = plant(folder, {config: members for config, members in rows.items() if members})
     return planted, {question.question_id: question for members in made.values() for question in members}
+
+
+def _question(make: Callable[..., Iterator[SampleQuestion]], number: int, seed: int) -> SampleQuestion:
+    return next(islice(make(_world(seed), number + 1, seed), number, None))
+
+
+_world = cache(make_world)
 
 
 def answers(
@@ -66,10 +79,16 @@ def answers(
 
 
 def write_probe_runs(
-    folder: Path, *, n_single: int = 24, n_multi: int = 60, seed: int = 0, probes: Collection[str] | None = None
+    folder: Path,
+    *,
+    n_single: int = 24,
+    n_multi: int = 60,
+    seed: int = 0,
+    n_worlds: int = 1,
+    probes: Collection[str] | None = None,
 ) -> ProbeRuns:
     """Write the dataset and the runs; ``probes``: all of them where none are named."""
-    planted, questions = plant_sample(folder / "egogears", n_single, n_multi, seed)
+    planted, questions = plant_sample(folder / "egogears", n_single, n_multi, seed, n_worlds)
     writer = RunWriter(planted)
     paths = {}
     for model in SCRIPTED_MODELS:
@@ -81,13 +100,13 @@ def write_probe_runs(
     return ProbeRuns(planted, questions, paths)
 
 
-def _single(number: int, question: SampleQuestion) -> dict[str, Any]:
+def _single(number: int, question: SampleQuestion, world: int) -> dict[str, Any]:
     ((_, clip),) = question.clips
     row = single_row(number, len(question.options), "".join(question.answer))
-    return {**row, **_words(question), "duration_s": float(clip.scene.duration_s), "sha256": _digest(clip)}
+    return {**row, **_words(question), "duration_s": float(clip.scene.duration_s), "sha256": _digest(clip, world)}
 
 
-def _multi(number: int, question: SampleQuestion) -> dict[str, Any]:
+def _multi(number: int, question: SampleQuestion, world: int) -> dict[str, Any]:
     clips = [clip for _, clip in question.clips]
     row = multi_row(number, len(question.options), "".join(question.answer), len(clips), question.plan.unit)
     return {
@@ -96,7 +115,7 @@ def _multi(number: int, question: SampleQuestion) -> dict[str, Any]:
         "file_names": [CLIP] * len(clips),
         "clip_labels": [label for label, _ in question.clips],
         "clip_duration_s": [float(clip.scene.duration_s) for clip in clips],
-        "clip_sha256": [_digest(clip) for clip in clips],
+        "clip_sha256": [_digest(clip, world) for clip in clips],
         "question_type": question.plan.question_type,
     }
 
@@ -110,5 +129,5 @@ def _words(question: SampleQuestion) -> dict[str, Any]:
     }
 
 
-def _digest(clip: Any) -> str:
-    return hashlib.sha256(f"{clip.recording} {clip.start_s} {clip.end_s}".encode()).hexdigest()
+def _digest(clip: Any, world: int) -> str:
+    return hashlib.sha256(f"{world} {clip.recording} {clip.start_s} {clip.end_s}".encode()).hexdigest()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from egobench_tasks.report.analyse.clusters import Clusters, clusters
+from egobench_tasks.report.analyse.clusters import Clusters, clusters, warning
 from egobench_tasks.report.analyse.estimates import share
 from egobench_tasks.report.analyse.overall import QUESTIONS, RUN, SPLIT
 from egobench_tasks.report.analyse.statistics import bootstrap_means, percentile_interval
@@ -79,9 +79,10 @@ def _bundles(attributes: pd.DataFrame) -> Clusters | None:
 def _caveats(results: Results) -> Iterator[str]:
     """What makes clusters doubtful: few of them, a large one, recordings that nobody knows."""
     for config, split in results.splits.items():
-        warning = clusters(split.attributes["cluster"]).warning()
-        if warning:
-            yield f"{config}: {warning}."
+        found = clusters(split.attributes["cluster"])
+        doubt = warning(found.count, found.largest_share)
+        if doubt:
+            yield f"{config}: {doubt}."
         unknown = int(split.attributes[UNKNOWN_RECORDING].sum())
         if unknown:
             yield (

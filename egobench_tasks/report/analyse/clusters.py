@@ -44,18 +44,19 @@ class Clusters:
         sums = [np.bincount(self.of, column, minlength=self.count).astype(np.float64) for column in columns.T]
         return np.column_stack(sums).reshape(self.count, *values.shape[1:])
 
-    def warning(self) -> str | None:
-        """Say what makes clustered errors doubtful here; None where nothing does."""
-        if 0 < self.count < MIN_CLUSTERS:
-            return f"only {self.count} clusters of questions: intervals that allow for them are rough"
-        if self.largest_share > MAX_SHARE:
-            return f"one cluster holds {100 * self.largest_share:.0f} % of the questions: its interval is rough"
-        return None
-
 
 def clusters(names: Sequence[int | str] | pd.Series) -> Clusters:
     """Return the partition by equal names, clusters in the order in which they first occur."""
     return Clusters(pd.factorize(np.asarray(names))[0])
+
+
+def warning(count: int, largest_share: float) -> str | None:
+    """Say what makes errors over ``count`` clusters doubtful, the largest with this share; None where nothing does."""
+    if 0 < count < MIN_CLUSTERS:
+        return f"only {count} cluster{'s' if count > 1 else ''}: rough"
+    if largest_share > MAX_SHARE:
+        return f"{100 * largest_share:.0f} % of the questions in one cluster: rough"
+    return None
 
 
 def singletons(count: int) -> Clusters:

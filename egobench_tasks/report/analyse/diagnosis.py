@@ -288,4 +288,7 @@ def _percent(value: float) -> str:
 
 
 def _basis(estimate: Estimate) -> str:
-    return f"{estimate.error.questions:,} questions in {estimate.error.clusters:,} clusters"
+    error = estimate.error
+    if error.warning:
+        return f"{error.questions:,} questions, {error.warning}"
+    return f"{error.questions:,} questions in {error.clusters:,} clusters"

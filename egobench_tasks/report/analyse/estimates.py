@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from egobench_tasks.report.analyse.clusters import Clusters
+from egobench_tasks.report.analyse.clusters import Clusters, warning
 from egobench_tasks.report.analyse.statistics import Floats
 
 CONFIDENCE = 0.95
@@ -23,7 +23,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """How sure a mean over questions is.
+    """How sure a mean over questions is. ``largest_share``: of the questions, in the largest cluster.
 
     ``standard_error``: CR2, with ``df`` degrees of freedom. ``design_effect``: its square over the variance of as many
     independent questions; NaN where all values are equal or all questions one cluster, so that it cannot be told.
@@ -34,6 +34,12 @@ class Error:
     standard_error: float
     df: float
     design_effect: float
+    largest_share: float
+
+    @property
+    def warning(self) -> str | None:
+        """See `clusters.warning`."""
+        return warning(self.clusters, self.largest_share)
 
     @property
     def effective_questions(self) -> float:
@@ -108,7 +114,8 @@ def paired_difference(first: Floats, second: Floats, clusters: Clusters) -> Esti
 def mean(values: Floats, clusters: Clusters, confidence: float = CONFIDENCE) -> Estimate:
     """Return the mean of any values, one a question: ``value ± t · error``. For shares there is `share`.
 
-    Where all values are equal the p-value is that of the clusters' signs, all that is left to count.
+    Where all values are equal the p-value is that of the clusters' signs, all that is left to count, and there is an
+    interval only where that is small enough.
     """
     error = clustered_error(values, clusters)
     value = float(values.mean()) if len(values) else math.nan
@@ -117,6 +124,7 @@ def mean(values: Floats, clusters: Clusters, confidence: float = CONFIDENCE) -> 
         p_value = error.p_value(value / error.standard_error)
     else:
         p_value = 2.0 ** (1 - error.clusters) if value else 1.0
+        margin = margin if p_value <= 1 - confidence else math.nan
     return Estimate(value, value - margin, value + margin, error, p_value)
 
 
@@ -124,7 +132,7 @@ def clustered_error(values: Floats, clusters: Clusters) -> Error:
     """Return the error of the mean of ``values``, one a question."""
     n = len(values)
     if clusters.count < 2:
-        return Error(n, clusters.count, math.nan, 0.0, math.nan)
+        return Error(n, clusters.count, math.nan, 0.0, math.nan, clusters.largest_share)
     sizes = clusters.sizes.astype(float)
     # A mean's CR2 in closed form: a cluster's residuals, summed, over the root of one less its leverage.
     scaled = clusters.sums(values - values.mean()) / np.sqrt(1 - sizes / n) / n
@@ -133,7 +141,8 @@ def clustered_error(values: Floats, clusters: Clusters) -> Error:
     # Rounding leaves a little variance where all values are equal.
     differ = independent > 1e-12 and variance > 1e-12 * independent
     df = degrees_of_freedom(sizes, correlation(values, clusters))
-    return Error(n, clusters.count, math.sqrt(variance), df, variance / independent if differ else math.nan)
+    effect = variance / independent if differ else math.nan
+    return Error(n, clusters.count, math.sqrt(variance), df, effect, clusters.largest_share)
 
 
 def degrees_of_freedom(sizes: Floats, correlation: float) -> float:

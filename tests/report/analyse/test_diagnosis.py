@@ -1,6 +1,7 @@
 """Scripted models leave the signatures they should; what is not planted is not found."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from simulated import (
     labelled_rows,
     memory_split,
     oracle,
+    score_runs,
     simulated_results,
+    simulated_run,
 )
 
 from egobench_tasks.report.analyse.budgets import Price, budget_rows, cost_table
@@ -132,12 +135,10 @@ def test_a_probe_that_was_not_asked_makes_no_statement():
 
 def test_an_unfinished_probe_is_left_out_and_said():
     split = memory_split("multi", labelled_rows(12))
-    from simulated import score_runs, simulated_run
-
     run = simulated_run("half", oracle, split, ("blind", "center"))
     half = run.probes[0]
-    cut = type(half)(half.config, half.source, half.settings, lambda: half.responses()[:6], half.probe)
-    results = score_runs([type(run)(run.name, run.folder, run.tasks, (), (cut, run.probes[1]))], lambda config: split)
+    cut = replace(half, responses=lambda: half.responses()[:6])
+    results = score_runs([replace(run, probes=(cut, run.probes[1]))], lambda config: split)
     (found,) = variants(results)
     assert list(found.ways) == [FULL, "center"]
     assert any("half, multi, probe blind: 6 of 12 questions are missing" in notice for notice in results.notices)

@@ -115,9 +115,23 @@ def test_equal_answers_in_a_cluster_count_once():
 def test_one_cluster_has_no_interval(estimate):
     found = estimate(np.array([1.0, 0.0, 1.0]), clusters([0, 0, 0]))
     assert found.value == pytest.approx(2 / 3) and math.isnan(found.low) and math.isnan(found.high)
-    assert "one cluster" in (clusters([0] * 30 + list(range(1, 25))).warning() or "")
-    assert "only 3 clusters" in (clusters([0, 1, 2]).warning() or "")
-    assert clusters(list(range(20))).warning() is None
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ([0] * 30 + list(range(1, 25)), "56 % of the questions in one cluster: rough"),
+        ([0, 1, 2], "only 3 clusters: rough"),
+        (list(range(20)), None),
+    ],
+)
+def test_few_clusters_and_a_large_one_are_said(names, said):
+    assert share(np.ones(len(names)), clusters(names)).error.warning == said
+
+
+def test_two_clusters_alike_are_no_certainty():
+    assert math.isnan(mean(np.full(8, 0.25), clusters([0, 1] * 4)).low)
+    assert mean(np.full(8, 0.25), singletons(8)).tells
 
 
 def test_nothing_is_not_a_number():
