@@ -12,6 +12,7 @@ app.add_typer(run_app, name="run")
 
 _SHARD = typer.Option(metavar="I/N", help="Ask only part I of N (1/4 … 4/4).")
 _FRESH = typer.Option("--fresh", help="Ask everything anew; kept answers stay kept, and later runs take the new ones.")
+_REPEATS = typer.Option(metavar="K", help="Ask each question K times; the first answer is what scores.")
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -22,6 +23,12 @@ def run_transformers(
     tasks: Annotated[str, typer.Argument(help="egogears, egogears:single, egotempo_f8, …")],
     shard: Annotated[str | None, _SHARD] = None,
     fresh: Annotated[bool, _FRESH] = False,
+    repeats: Annotated[int | None, _REPEATS] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Answer the first ten questions of each task, and say what all will take.")
+    ] = False,
+    price_in: Annotated[float | None, typer.Option(help="Of a million prompt tokens, for --dry-run.")] = None,
+    price_out: Annotated[float | None, typer.Option(help="Of a million new tokens, for --dry-run.")] = None,
 ) -> None:
     """Run a transformers model through `lighteval accelerate`; further options go to lighteval.
 
@@ -33,6 +40,11 @@ def run_transformers(
 
     _set_shard(shard)
     _set_fresh(fresh)
+    _set_repeats(repeats)
+    if dry_run:
+        from egobench_tasks.hosts.lighteval.dry_run import dry_run as estimate
+
+        raise typer.Exit(estimate(model_args, as_task_names(tasks), context.args, (price_in, price_out)))
     load_only_our_tasks()
     ours = ["--vision-model", "--custom-tasks", "egobench_tasks.tasks"]
     if shard is not None:
@@ -52,6 +64,7 @@ def run_endpoint(
     tasks: Annotated[str, typer.Argument(help="egogears, egotempo_f8, …")],
     shard: Annotated[str | None, _SHARD] = None,
     fresh: Annotated[bool, _FRESH] = False,
+    repeats: Annotated[int | None, _REPEATS] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count questions, images and tokens; ask nothing.")
     ] = False,
@@ -62,6 +75,7 @@ def run_endpoint(
 
     _set_shard(shard)
     _set_fresh(fresh)
+    _set_repeats(repeats)
     exit_code = run(config, as_task_names(tasks), context.args, dry_run=dry_run)
     _check_verdicts()
     raise typer.Exit(exit_code)
@@ -107,6 +121,15 @@ def _check_verdicts() -> None:
     from egobench_tasks.hosts.lighteval.judge import check_verdicts
 
     check_verdicts()
+
+
+def _set_repeats(repeats: int | None) -> None:
+    """Tell the hosts how often to ask each question."""
+    if repeats is not None:
+        from egobench_tasks.runs.repeats import REPEATS_VARIABLE, current_repeats
+
+        os.environ[REPEATS_VARIABLE] = str(repeats)
+        current_repeats()
 
 
 def _set_shard(shard: str | None) -> None:

@@ -5,7 +5,6 @@ Two judges that differ in any of these are two judges: their verdicts never stan
 
 import hashlib
 import json
-import os
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
@@ -18,7 +17,8 @@ from egobench_tasks.judge.settings import JudgeSettings
 
 # Where and how often a judge is asked shapes no verdict; nor does the bound on a reply: a verdict is one that ended.
 _SHAPING_NOTHING = frozenset(
-    {"base_url", "model", "api_key_variable", "timeout_s", "max_retries", "concurrency", "max_tokens"}
+    {"base_url", "model", "api_key_variable", "headers", "query", "timeout_s", "max_retries", "max_stall_s"}
+    | {"concurrency", "requests_per_minute", "max_tokens", "max_tokens_cap", "max_tokens_field", "stream"}
 )
 _WAIT_S = 5.0
 _MAX_LIST_BYTES = 1 << 20
@@ -61,7 +61,7 @@ def judge_identity(settings: JudgeSettings) -> JudgeIdentity:
 
 def served_identity(settings: JudgeSettings) -> JudgeIdentity:
     """Return the judge's identity with what its server says of the model (``GET /models``), if it says anything."""
-    key = os.environ.get(settings.api_key_variable, "").strip()
+    key = settings.api_key() or ""
     return replace(judge_identity(settings), served=_served_as(settings.base_url, settings.model, key))
 
 
@@ -87,6 +87,8 @@ def from_record(record: Mapping[str, Any]) -> JudgeIdentity:
 
 
 def _default(field: Any) -> object:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
     return None if field.default is MISSING else field.default
 
 

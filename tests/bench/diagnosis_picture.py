@@ -7,6 +7,7 @@ three that are wrong in one way each; nothing in the picture is a real model's.
 """
 
 import argparse
+import io
 import shutil
 import sys
 import tempfile
@@ -41,7 +42,8 @@ def write_page(folder: Path) -> Path:
 
 
 def take_picture(page: Path, out: Path) -> None:
-    """Save what a browser shows of the section's beginning."""
+    """Save what a browser shows of the section's beginning: its text, the profile, and the row a model."""
+    from PIL import Image
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -53,7 +55,11 @@ def take_picture(page: Path, out: Path) -> None:
     try:
         driver.get(page.resolve().as_uri())
         driver.execute_script("document.documentElement.style.scrollBehavior = 'auto'; location.hash = '#diagnosis'")
-        driver.save_screenshot(str(out))
+        bottom_px = driver.execute_script(
+            "return document.querySelector('#table-diagnosis').getBoundingClientRect().bottom + 12"
+        )
+        with Image.open(io.BytesIO(driver.get_screenshot_as_png())) as image:
+            image.crop((0, 0, image.width, min(image.height, round(bottom_px)))).save(out, optimize=True)
     finally:
         driver.quit()
 

@@ -25,7 +25,7 @@ import numpy as np
 import psutil
 
 OPTIONS = ("bridge", "church", "fountain", "tunnel")
-CPU_LIMIT_S, MEMORY_LIMIT_MB = 0.060, 500
+CPU_LIMIT_S, MEMORY_LIMIT_MB = 0.030, 500
 N_QUESTIONS, CONCURRENCY = 2054, 32
 N_CLIPS, CLIP_S, SIZE_PX, CELL_PX = 12, 6, (480, 270), 15
 

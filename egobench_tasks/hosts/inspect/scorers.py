@@ -130,7 +130,7 @@ def _open_score(answer: str | None, gold: str, judgement: Judgement) -> Score:
     verdict = judgement.verdict
     judged = {
         "judge_accuracy": math.nan if verdict is None else float(verdict.correct),
-        "judge_score": math.nan if verdict is None else verdict.score,
+        "judge_score": math.nan if verdict is None or verdict.score is None else verdict.score,
         "judged": float(verdict is not None and judgement != UNANSWERED),
     }
     return Score(

@@ -49,7 +49,7 @@ def with_identity(config: ModelConfig, identity: Mapping[str, Any]) -> ModelConf
     """Return the config with the identity's files and versions beside its settings, for lighteval to save with them."""
     kind = create_model(type(config).__name__, __base__=type(config), identity=(dict[str, Any], {}))
     known = {name: value for name, value in identity.items() if name != "model"}
-    return kind(**{**dict(config), "identity": known})
+    return kind.model_construct(**{**dict(config), "identity": known})
 
 
 def comparable(identity: Mapping[str, Any]) -> dict[str, Any]:

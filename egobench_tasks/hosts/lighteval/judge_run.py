@@ -1,5 +1,6 @@
 """Judging a finished run again: to complete missing verdicts, or by another judge (`egobench judge RUN`)."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,4 +134,5 @@ def saved_verdict(metric: Mapping[str, Any]) -> Verdict | None:
     """Return the verdict that was saved with an answer, None where there was none."""
     if not metric.get("judged"):
         return None
-    return Verdict(correct=metric["judge_accuracy"] == 1, score=metric.get("judge_score", 0.0))
+    score = metric.get("judge_score", 0.0)
+    return Verdict(metric["judge_accuracy"] == 1, None if score is None or math.isnan(score) else score)

@@ -42,6 +42,7 @@ _SHOWN = 20
 _SHAPING_NOTHING = frozenset(
     {"cache_dir", "batch_size", "served"}
     | {"base_url", "api_key_variable", "concurrency", "requests_per_minute", "timeout_s", "max_retries"}
+    | {"price_in", "price_out"}
 )
 _SAID_BY_SERVERS = ("server_id", "root", "parent")
 
@@ -216,6 +217,7 @@ def _read_details(path: Path) -> list[tuple[str, Generation]]:
                     finish_reason=response.get("finish_reason", NORMAL_STOP),
                     answered_by=response.get("answered_by", ""),
                     thinking=bool(response.get("thinking")),
+                    finish_reasons=response.get("finish_reasons"),
                     n_prompt_tokens=response.get("n_prompt_tokens"),
                     n_new_tokens=response.get("n_new_tokens"),
                     latency_s=response.get("latency_s"),

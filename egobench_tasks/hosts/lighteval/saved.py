@@ -23,6 +23,7 @@ from egobench_tasks.runs.record import RunRecord, in_order, read_records
 SHAPING_NOTHING = frozenset(
     {"cache_dir", "batch_size", "device", "model_parallel", "device_map"}
     | {"base_url", "api_key_variable", "concurrency", "requests_per_minute", "timeout_s", "max_retries"}
+    | {"price_in", "price_out"}
 )
 # The printed name of hosts.lighteval.docs.RowPrompt, and of hosts.lighteval.judge.JudgeScore.
 _PROMPT_NAME = re.compile(

@@ -20,10 +20,12 @@ from transformers import BatchFeature
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.frames.errors import ClipError
-from egobench_tasks.hosts.lighteval.generation import generation
+from egobench_tasks.hosts.lighteval.generation import Generation, generation
 from egobench_tasks.hosts.lighteval.identity import model_identity, with_identity
 from egobench_tasks.hosts.lighteval.messages import MessagePart, is_ours, message_parts
+from egobench_tasks.hosts.lighteval.repeats import joined, key_rows, repeat_of, with_repeats
 from egobench_tasks.hosts.lighteval.said import read_tokens
+from egobench_tasks.hosts.lighteval.usage import usage_errors
 from egobench_tasks.runs.attempts import ended_by_itself, growing_budgets, next_attempt
 from egobench_tasks.runs.journal import (
     CLIP_UNREADABLE,
@@ -35,12 +37,16 @@ from egobench_tasks.runs.journal import (
     question_key,
 )
 from egobench_tasks.runs.record import Answerer, Asked
+from egobench_tasks.runs.repeats import check_repeats, current_repeats
 from egobench_tasks.runs.sessions import session_of
 from egobench_tasks.runs.tally import count
 from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
 from egobench_tasks.scoring.reasoning import left_open
 
 logger = logging.getLogger(__name__)
+
+_REMEDY = "generation_parameters={temperature:0.7} among the model's arguments"
+_SEED_DIGITS = 15  # of a key's hexadecimal ones: torch takes 64 bits, signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,9 @@ class FrameVLM(VLMTransformersModel):
     """
 
     def __init__(self, config: VLMTransformersModelConfig) -> None:
+        with usage_errors():
+            self._n_repeats = current_repeats()
+            check_repeats(self._n_repeats, config.generation_parameters.temperature or 0.0, seed=None, remedy=_REMEDY)
         super().__init__(config)
         # One process's word counts for all: machines may have copied the model's files at different times.
         identity = model_identity(config, self.model_sha)
@@ -82,11 +91,21 @@ class FrameVLM(VLMTransformersModel):
         """Answer the documents in their order: from the journal where it has them, else by generating."""
         ours = [doc for doc in docs if is_ours(doc)]
         others = [doc for doc in docs if not is_ours(doc)]
-        answered = iter(self._answer(ours) if ours else [])
+        asked = with_repeats(ours, self._n_repeats)
+        answered = iter(joined(self._answer(asked), len(ours)) if ours else [])
         stock = iter(super().greedy_until(others) if others else [])
         return [next(answered) if is_ours(doc) else next(stock) for doc in docs]
 
-    def _answer(self, docs: list[Doc]) -> list[ModelResponse]:
+    def missing(self, docs: Sequence[Doc]) -> list[Doc]:
+        """Return the documents, in their order, that lack an answer or one of their repeats."""
+        kept = Journal(journal_folder(self._identity, self._generation)).answers()
+        return [
+            doc
+            for doc in docs
+            if any(self._next_attempt(one, kept)[1] is not None for one in with_repeats([doc], self._n_repeats))
+        ]
+
+    def _answer(self, docs: list[Doc]) -> list[Generation]:
         started_s = time.monotonic()
         journal = Journal(journal_folder(self._identity, self._generation), session_of(self.answerer))
         # Processes that saw different journals would share out different documents, and wait for each other forever.
@@ -200,6 +219,9 @@ class FrameVLM(VLMTransformersModel):
             "do_sample": self.generation_config_dict["temperature"] > 0,
             "max_new_tokens": min(budget_tokens, self.max_length - n_padded),
         }
+        if parameters["do_sample"]:
+            # A run that goes on where one was killed must not draw what that one drew for another repeat.
+            torch.manual_seed(int(self._key(batch.docs[0], budget_tokens)[:_SEED_DIGITS], 16))
         generated = self.model.generate(**inputs, **parameters)[:, n_padded:].cpu()
         return [
             self._answer_of(doc, budget_tokens, prompt, tokens.tolist(), int(mask.sum()))
@@ -235,6 +257,7 @@ class FrameVLM(VLMTransformersModel):
             task=doc.task_name,
             prompt=doc.query,
             budget_tokens=budget_tokens,
+            repeat=repeat_of(doc),
             **values,
         )
 
@@ -247,7 +270,7 @@ class FrameVLM(VLMTransformersModel):
         return answer
 
     def _key(self, doc: Doc, budget_tokens: int) -> str:
-        return question_key(self._identity, doc.specific["segments"], doc.images, budget_tokens, self._generation)
+        return question_key(self._identity, key_rows(doc), doc.images, budget_tokens, self._generation)
 
     def _budgets(self, doc: Doc) -> Iterable[int]:
         """The first is the user's, if he names one, else the task's; it grows in either case (PROTOCOL 1.2)."""

@@ -31,11 +31,19 @@ class Price:
     prompt_per_million: float | None = None
     new_per_million: float | None = None
 
+    @property
+    def known(self) -> bool:
+        """Whether both prices are given."""
+        return self.prompt_per_million is not None and self.new_per_million is not None
+
     def of(self, prompt_tokens: float, new_tokens: float) -> float:
         """Return what so many tokens cost; NaN without both prices."""
         if self.prompt_per_million is None or self.new_per_million is None:
             return math.nan
         return (prompt_tokens * self.prompt_per_million + new_tokens * self.new_per_million) / 1e6
+
+
+NO_PRICE = Price()
 
 
 def costs(way: pd.DataFrame) -> dict[str, float]:
@@ -98,9 +106,8 @@ def budget_table(found: Sequence[Variants]) -> Table:
     return table("budgets", "Accuracy against the number of frames", note, columns, rows)
 
 
-def cost_table(found: Sequence[Variants], price: Price | None = None) -> Table:
+def cost_table(found: Sequence[Variants], price: Price) -> Table:
     """What every way of asking took, where the runs say: tokens, seconds, and money where a price is given."""
-    price = price or Price()
     rows = []
     for variants in found:
         for name, way in variants.ways.items():
@@ -121,7 +128,10 @@ def cost_table(found: Sequence[Variants], price: Price | None = None) -> Table:
         Column("new_tokens", "New tokens", Kind.COUNT),
         Column("hours", "Hours, one after another", Kind.RATIO, 2),
     ]
-    if price.prompt_per_million is not None and price.new_per_million is not None:
+    if price.known:
         columns.append(Column("money", "Money", Kind.RATIO, 2))
-    note = "Means a question and sums, over the answers whose host counted. Hours: the sum of all answers' seconds."
+    note = (
+        "Means a question and sums, over the answers whose host counted; of a question that was answered several times, "
+        "over all its answers. Hours: the sum of all answers' seconds."
+    )
     return table("costs", "What each way of asking took", note, columns, rows)

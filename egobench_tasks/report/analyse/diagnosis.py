@@ -210,7 +210,7 @@ def _implied(variants: Variants) -> Statement | None:
         f"{head}: {_share(estimate)} of the answers that were right become exactly what exchanged headings imply; "
         f"{_basis(estimate)}."
     )
-    title = "Binding: moves to what the headings imply"
+    title = "Binding to the letter: moves to what the headings imply"
     return Statement("binding_implied", title, Kind.PERCENT, estimate, tells, smallest, sentence)
 
 

@@ -72,7 +72,7 @@ def sentence_table(found: Sequence[tuple[Variants, Sequence[Statement]]]) -> Tab
     ]
     note = (
         f"Told: whether the interval leaves out 0 (of a share: is narrower than 50 points). {_SMALLEST_NOTE} "
-        "p: cluster-robust t; Holm's correction over all rows. Nothing is told twice: a p-value of a share is none."
+        "p: cluster-robust t, of differences; Holm's correction over all rows."
     )
     return table("statements", "Statements to quote", note, columns, rows)
 

@@ -1,6 +1,6 @@
 """The section "Diagnosis": what probes say of each model, for a reader who knows nothing of the code."""
 
-from egobench_tasks.report.analyse.budgets import budget_table, cost_table
+from egobench_tasks.report.analyse.budgets import Price, budget_table, cost_table
 from egobench_tasks.report.analyse.diagnosis_tables import (
     PROFILE,
     consistency_table,
@@ -27,7 +27,7 @@ _TEXT = (
 )
 
 
-def diagnosis_section(results: Results) -> Section:
+def diagnosis_section(results: Results, price: Price) -> Section:
     """Lay out the statements, the profile, budgets, consistency, examples and costs; empty without probes."""
     found = list(variants(results))
     if not found:
@@ -41,7 +41,7 @@ def diagnosis_section(results: Results) -> Section:
         consistency_table(found),
         example_table(found),
         group_table(found),
-        cost_table(found),
+        cost_table(found, price),
     )
     return Section("diagnosis", "Diagnosis", _TEXT, tables, (*_profile(ways), *_curves(budgets)))
 

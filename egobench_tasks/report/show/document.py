@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from egobench_tasks.report.analyse.breakdowns import DIMENSIONS, breakdown, breakdown_table
+from egobench_tasks.report.analyse.budgets import NO_PRICE, Price
 from egobench_tasks.report.analyse.certainty import certainty_table
 from egobench_tasks.report.analyse.comparisons import differences_table, reasoning_table
 from egobench_tasks.report.analyse.failures import hardest_table, unanswered_table
@@ -45,13 +46,13 @@ class Document:
         return [table for section in self.sections for table in section.tables]
 
 
-def egogears_document(results: Results) -> Document:
-    """Lay out EgoGears' report: what is there, overall, where it fails, run against run."""
+def egogears_document(results: Results, price: Price = NO_PRICE) -> Document:
+    """Lay out EgoGears' report: what is there, overall, why and where it fails, run against run."""
     scores = {dimension.key: breakdown(results, dimension) for dimension in DIMENSIONS}
     sections = [
         _completeness(results),
         _overall(results),
-        diagnosis_section(results),
+        diagnosis_section(results, price),
         _where(results, scores),
         _positions(results),
         _single_multi(results),

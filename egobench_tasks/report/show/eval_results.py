@@ -142,8 +142,8 @@ def _refuse_a_part(task: _Task, n_published: int) -> None:
     if task.n_lost:
         raise InputError(
             f"{task.where}: {task.name}: {task.n_lost} of {n_published} questions have no answer for reasons that are "
-            "not the model's (a failed request, no clip); a leaderboard takes whole splits. Run the same command again: "
-            "those alone are asked"
+            "not the model's (a failed request, no clip); a leaderboard takes whole splits. Run the same command "
+            "again: those alone are asked"
         )
 
 

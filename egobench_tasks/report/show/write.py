@@ -14,6 +14,7 @@ from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.data import locate
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import write_atomically
+from egobench_tasks.report.analyse.budgets import NO_PRICE, Price
 from egobench_tasks.report.read.choice_results import FindDataset, score_choice_runs
 from egobench_tasks.report.read.open_reader import load_open_rows
 from egobench_tasks.report.read.open_results import read_open_runs
@@ -40,14 +41,16 @@ def write_report(
     formats: Sequence[Format] = tuple(Format),
     find_dataset: FindDataset = locate,
     against: Path | None = None,
+    price: Price = NO_PRICE,
 ) -> list[Path]:
     """Read the runs, score them against the datasets, and write the report into ``out``.
 
     Writes ``report.html``, ``report.md`` with ``figures/*.svg``, ``csv/*.csv`` and ``report.json``,
     as far as ``formats`` asks for them, and returns their paths. Raises ``InputError`` for runs that
-    cannot be read or are of another dataset, before anything is written. ``against``: see `build_document`.
+    cannot be read or are of another dataset, before anything is written. ``against`` and
+    ``price``: see `build_document`.
     """
-    document = build_document(runs, find_dataset, against)
+    document = build_document(runs, find_dataset, against, price)
     files: dict[str, str] = {}
     if Format.HTML in formats:
         files["report.html"] = render_page(document)
@@ -61,11 +64,16 @@ def write_report(
     return _write(out, files)
 
 
-def build_document(runs: Sequence[Path], find_dataset: FindDataset = locate, against: Path | None = None) -> Document:
+def build_document(
+    runs: Sequence[Path],
+    find_dataset: FindDataset = locate,
+    against: Path | None = None,
+    price: Price = NO_PRICE,
+) -> Document:
     """Read and score the runs and lay out their report.
 
     ``against`` holds one run of EgoGears, among ``runs`` or not: every other run's paired difference from it stands
-    beside its scores. Raises ``InputError`` as `write_report` does.
+    beside its scores. ``price`` is that of a served model's tokens, for what each probe cost. Raises ``InputError`` as `write_report` does.
     """
     paths = [*runs]
     if against is not None and against.resolve() not in {path.resolve() for path in runs}:
@@ -76,7 +84,7 @@ def build_document(runs: Sequence[Path], find_dataset: FindDataset = locate, aga
     documents = []
     if found.choice:
         results = score_choice_runs(found.choice, find_dataset)
-        documents.append(egogears_document(results if against is None else results.against(against)))
+        documents.append(egogears_document(results if against is None else results.against(against), price))
     if found.open:
         rows = load_open_rows(find_dataset(EGOTEMPO))
         documents.append(egotempo_document(read_open_runs(found.open, rows)))

@@ -18,7 +18,7 @@ from egobench_tasks.errors import InputError
 from egobench_tasks.frames.errors import ClipError
 
 # The exact prompts, frozen: scores under another wording do not compare. Change them with a new `version` only.
-FROZEN_FINGERPRINT = "open-1-4cfdf3bec867"
+FROZEN_FINGERPRINT = "open-2-96cbeb8faa32"
 
 
 @pytest.fixture(scope="module")

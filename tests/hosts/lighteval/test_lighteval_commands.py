@@ -41,13 +41,23 @@ def details_of(folder):
 @pytest.mark.parametrize("where", ["root", "elsewhere"])
 def test_lighteval_accelerate_runs_both_tasks_from_any_folder(run_program, sample_folder, tiny_llava, tmp_path, where):
     done = run_program(
-        "lighteval", "accelerate", f"model_name={tiny_llava},generation_size=4", "egogears", "--vision-model", *OURS,
+        "lighteval", "accelerate", f"model_name={tiny_llava},generation_size=64", "egogears", "--vision-model", *OURS,
         "--output-dir", tmp_path / "out", "--save-details", "--max-samples", 2,
         cwd=ROOT if where == "root" else tmp_path, EGOGEARS_DATA=str(sample_folder / "egogears"),
     )  # fmt: skip
     results = results_of(tmp_path / "out")["results"]
     assert {"egogears:single|0", "egogears:multi|0", "egogears:_average|0"} <= set(results)
-    metrics = {"exact_set", "jaccard", "overlap", "wellformed", "answered", "chance", "kappa"}
+    metrics = {
+        "exact_set",
+        "jaccard",
+        "overlap",
+        "wellformed",
+        "answered",
+        "chance",
+        "kappa",
+        "no_trace",
+        "exact_traced",
+    }
     assert all(metrics <= set(results[task]) for task in results if task.startswith("egogears"))
     assert "exact_set" in done.stdout
     details = details_of(tmp_path / "out")
@@ -57,7 +67,7 @@ def test_lighteval_accelerate_runs_both_tasks_from_any_folder(run_program, sampl
 
 def test_plain_lighteval_and_egobench_run_give_the_same_answers(run_program, sample_folder, tiny_llava, tmp_path):
     options = ["--max-samples", 2, "--save-details", "--output-dir"]
-    model, data = f"model_name={tiny_llava},generation_size=8", {"EGOGEARS_DATA": str(sample_folder / "egogears")}
+    model, data = f"model_name={tiny_llava},generation_size=64", {"EGOGEARS_DATA": str(sample_folder / "egogears")}
     plain = ["lighteval", "accelerate", model, "egogears", "--vision-model", *OURS, *options, tmp_path / "plain"]
     ours = ["egobench", "run", "transformers", model, "egogears", *options, tmp_path / "ours"]
     run_program(*plain, EGOBENCH_JOURNAL=str(tmp_path / "plain-journal"), **data)
@@ -91,7 +101,7 @@ def test_egobench_run_asks_no_network_for_anything(run_program, sample_folder, t
     (tmp_path / "path" / "sitecustomize.py").write_text(NO_NETWORK)
     log = tmp_path / "network.log"
     run_program(
-        "egobench", "run", "transformers", f"model_name={tiny_llava},generation_size=4", "egogears",
+        "egobench", "run", "transformers", f"model_name={tiny_llava},generation_size=64", "egogears",
         "--output-dir", tmp_path / "out", "--max-samples", 1, cwd=sample_folder,  # where ./egogears is a folder
         PYTHONPATH=str(tmp_path / "path"), NETWORK_LOG=str(log),
     )  # fmt: skip
@@ -112,7 +122,7 @@ def test_a_users_templates_reach_the_model_and_the_task_config(run_program, samp
     path = tmp_path / "mine.toml"
     path.write_text('version = "mine"\nsingle = "MY WORDS $question $options"\nmulti = "$question $options"\n')
     run_program(
-        "egobench", "run", "transformers", f"model_name={tiny_llava},generation_size=4", "egogears:single",
+        "egobench", "run", "transformers", f"model_name={tiny_llava},generation_size=64", "egogears:single",
         "--output-dir", tmp_path / "out", "--max-samples", 1, "--save-details",
         EGOBENCH_PROMPTS=str(path), EGOGEARS_DATA=str(sample_folder / "egogears"),
     )  # fmt: skip

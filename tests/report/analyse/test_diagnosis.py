@@ -20,7 +20,7 @@ from simulated import (
     simulated_run,
 )
 
-from egobench_tasks.report.analyse.budgets import Price, budget_rows, cost_table
+from egobench_tasks.report.analyse.budgets import NO_PRICE, Price, budget_rows, cost_table
 from egobench_tasks.report.analyse.consistency import consistency, entropy_bits
 from egobench_tasks.report.analyse.diagnosis import CANNOT_TELL, statements
 from egobench_tasks.report.analyse.diagnosis_tables import group_table, profile_table, sentence_table, told
@@ -162,7 +162,7 @@ def test_the_budget_curve_prices_what_it_gained():
 
 
 def test_without_counts_there_is_no_cost(four):
-    assert cost_table([four["oracle"]]).rows.empty
+    assert cost_table([four["oracle"]], NO_PRICE).rows.empty
 
 
 def test_entropy_of_an_even_choice_is_its_logarithm():
