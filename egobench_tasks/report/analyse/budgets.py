@@ -131,7 +131,7 @@ def cost_table(found: Sequence[Variants], price: Price) -> Table:
     if price.known:
         columns.append(Column("money", "Money", Kind.RATIO, 2))
     note = (
-        "Means a question and sums, over the answers whose host counted; of a question that was answered several times, "
+        "Means a question and sums, over the answers whose host counted; of a question answered several times, "
         "over all its answers. Hours: the sum of all answers' seconds."
     )
     return table("costs", "What each way of asking took", note, columns, rows)

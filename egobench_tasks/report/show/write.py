@@ -73,7 +73,8 @@ def build_document(
     """Read and score the runs and lay out their report.
 
     ``against`` holds one run of EgoGears, among ``runs`` or not: every other run's paired difference from it stands
-    beside its scores. ``price`` is that of a served model's tokens, for what each probe cost. Raises ``InputError`` as `write_report` does.
+    beside its scores. ``price`` is that of a served model's tokens, for what each probe cost. Raises ``InputError`` as
+    `write_report` does.
     """
     paths = [*runs]
     if against is not None and against.resolve() not in {path.resolve() for path in runs}:
