@@ -39,6 +39,7 @@ ROOMS = [
     "egobench_tasks.data",
     "egobench_tasks.servers",
     "egobench_tasks.scoring",
+    "egobench_tasks.canary",
     "egobench_tasks.benchmarks",
     "egobench_tasks.documents",
     "egobench_tasks.files",

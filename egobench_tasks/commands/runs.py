@@ -19,7 +19,9 @@ _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 @run_app.command("transformers", context_settings=_PASS_ON)
 def run_transformers(
     context: typer.Context,
-    model_args: Annotated[str, typer.Argument(help='As for lighteval: "model_name=…,batch_size=…"')],
+    model_args: Annotated[
+        str, typer.Argument(help='"model_name=…,batch_size=…", or a YAML file with model_parameters')
+    ],
     tasks: Annotated[str, typer.Argument(help="egogears, egogears:single, egotempo_f8, …")],
     shard: Annotated[str | None, _SHARD] = None,
     fresh: Annotated[bool, _FRESH] = False,
@@ -36,21 +38,25 @@ def run_transformers(
     """
     from lighteval.__main__ import app as lighteval
 
+    from egobench_tasks.hosts.lighteval.compat import given_settings
     from egobench_tasks.hosts.lighteval.offline import as_task_names, load_only_our_tasks
+    from egobench_tasks.hosts.lighteval.vision.settings import read_settings
 
     _set_shard(shard)
     _set_fresh(fresh)
     _set_repeats(repeats)
+    settings = read_settings(model_args)
     if dry_run:
         from egobench_tasks.hosts.lighteval.dry_run import dry_run as estimate
 
-        raise typer.Exit(estimate(model_args, as_task_names(tasks), context.args, (price_in, price_out)))
+        raise typer.Exit(estimate(settings, as_task_names(tasks), context.args, (price_in, price_out)))
     load_only_our_tasks()
     ours = ["--vision-model", "--custom-tasks", "egobench_tasks.tasks"]
     if shard is not None:
         ours.append("--save-details")  # a shard is merged from its details
     try:
-        lighteval(["accelerate", model_args, as_task_names(tasks), *ours, *context.args])
+        with given_settings(settings):
+            lighteval(["accelerate", "model_name=settings", as_task_names(tasks), *ours, *context.args])
     except SystemExit as ended:
         if ended.code:
             raise

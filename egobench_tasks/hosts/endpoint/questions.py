@@ -15,6 +15,7 @@ from functools import partial
 from tqdm import tqdm
 
 from egobench_tasks.asking.messages import to_record
+from egobench_tasks.asking.order import clips_together
 from egobench_tasks.asking.prompts import Segment
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import make_private_folder
@@ -120,7 +121,7 @@ class EndpointAnswers:
         the moment is left to it, and waited for.
         """
         started_s = time.monotonic()
-        missing = self.missing(questions)
+        missing = clips_together(self.missing(questions), lambda question: (question.frames, question.prompt))
         async with ServerClient(self._settings) as client:
             await self._look_at_model(client, questions, n_missing=len(missing))
             unanswered = await self._ask_missing(client, missing) if missing else []

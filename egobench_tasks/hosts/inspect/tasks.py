@@ -109,7 +109,7 @@ def egotempo(
     if category is not None:
         rows = rows_of_category(rows, find_category(category))
     if spec is not None and (n_missing := sum(video is None for video in rows["video"])):
-        logger.warning(f"{EGOTEMPO.name}: {n_missing} of {len(rows)} questions have no clip here: they count as wrong")
+        logger.warning(f"{EGOTEMPO.name}: {n_missing} of {len(rows)} questions have no clip here: the run is partial")
     return Task(
         dataset=_dataset(f"{EGOTEMPO.name}_{setting}", rows, lambda row: _open_sample(show_open(row, templates, spec))),
         solver=ask_with_frames(log_images=log_images),

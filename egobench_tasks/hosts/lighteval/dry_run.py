@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from lighteval.logging.evaluation_tracker import EvaluationTracker
-from lighteval.models.abstract_model import ModelConfig
-from lighteval.models.transformers.vlm_transformers_model import VLMTransformersModelConfig
 from lighteval.pipeline import ParallelismManager, Pipeline, PipelineParameters
 from lighteval.tasks.requests import Doc
 
@@ -20,6 +18,7 @@ from egobench_tasks.hosts.endpoint.estimate import n_images
 from egobench_tasks.hosts.lighteval.offline import load_only_our_tasks
 from egobench_tasks.hosts.lighteval.run import TASKS_MODULE, parse_lighteval_options
 from egobench_tasks.hosts.lighteval.usage import our_errors
+from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
 
 N_TIMED = 10
 _MILLION = 1_000_000
@@ -85,7 +84,9 @@ class TaskEstimate:
         return None if not counted else round(counted / self.timed.n_questions * self.n_to_ask)
 
 
-def dry_run(model_args: str, tasks: str, arguments: Sequence[str], prices: tuple[float | None, float | None]) -> int:
+def dry_run(
+    settings: FrameVLMConfig, tasks: str, arguments: Sequence[str], prices: tuple[float | None, float | None]
+) -> int:
     """Load a model as `lighteval accelerate` does, time `N_TIMED` questions of each task, and print what all will take.
 
     ``prices``: of a million prompt tokens and of a million new ones. Returns the exit code. Raises ``InputError`` for
@@ -102,7 +103,7 @@ def dry_run(model_args: str, tasks: str, arguments: Sequence[str], prices: tuple
                 launcher_type=ParallelismManager.ACCELERATE, custom_tasks_directory=TASKS_MODULE, **options.pipeline
             ),
             evaluation_tracker=EvaluationTracker(**options.tracker),
-            model_config=VLMTransformersModelConfig(**ModelConfig._parse_args(model_args)),
+            model_config=settings,
         )
         print(describe(time_tasks(pipeline.model, pipeline.documents_dict), *prices))
     return 0

@@ -163,7 +163,8 @@ async def _tokens_per_image(settings: EndpointSettings) -> int | None:
 def _list_unanswered(unanswered: Sequence[Unanswered]) -> None:
     if not unanswered:
         return
-    print(f"\n{len(unanswered)} questions without an answer; they count as wrong:", file=sys.stderr)
+    consequence = "they count as wrong (in EgoTempo neither as right nor as wrong), and the run is partial"
+    print(f"\n{len(unanswered)} questions without an answer; {consequence}:", file=sys.stderr)
     for item in unanswered:
         print(f"  {item.task} {item.question_id}: {item.reason}", file=sys.stderr)
     print("The same command asks them again, and no other.", file=sys.stderr)

@@ -21,7 +21,6 @@ from lighteval.tasks.requests import Doc
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.hosts.lighteval.details import DETAILS_NAME
 from egobench_tasks.hosts.lighteval.generation import Generation, no_generation
-from egobench_tasks.hosts.lighteval.identity import comparable
 from egobench_tasks.hosts.lighteval.record import answerer_of_config
 from egobench_tasks.hosts.lighteval.run import (
     AnsweringModel,
@@ -30,7 +29,7 @@ from egobench_tasks.hosts.lighteval.run import (
     make_pipeline,
     parse_lighteval_options,
 )
-from egobench_tasks.runs.differences import differing
+from egobench_tasks.runs.differences import comparable, differing
 from egobench_tasks.runs.journal import MISSING, UNANSWERED
 from egobench_tasks.runs.record import RECORDS_FOLDER, Answerer, Asked, Counts, RunRecord, record_of
 from egobench_tasks.runs.shards import SHARD_VARIABLE
@@ -132,7 +131,11 @@ def merge_runs(runs: Sequence[Path], out: Path) -> int:
     if model.missing:
         ids = ", ".join(question_id for _, question_id in sorted(model.missing)[:_SHOWN])
         more = ", …" if len(model.missing) > _SHOWN else ""
-        print(f"{len(model.missing)} questions are missing and count as wrong: {ids}{more}", file=sys.stderr)
+        print(
+            f"{len(model.missing)} questions are missing and count as wrong: {ids}{more}\n"
+            "The run is partial. (In EgoTempo they count neither as right nor as wrong.)",
+            file=sys.stderr,
+        )
     return 1 if model.missing else 0
 
 

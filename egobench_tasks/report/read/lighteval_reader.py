@@ -8,7 +8,8 @@ from typing import Any
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.hosts.lighteval.details import read_rows
-from egobench_tasks.hosts.lighteval.saved import SavedRun, SavedTask, saved_runs
+from egobench_tasks.hosts.lighteval.saved import SavedRun, saved_runs
+from egobench_tasks.hosts.lighteval.saved_task import SavedTask
 from egobench_tasks.report.read.responses import (
     SCORE_NAMES,
     Cost,

@@ -12,7 +12,8 @@ from egobench_tasks.data import DatasetLocation, load_rows
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.details import OPEN_TASK, read_rows
 from egobench_tasks.hosts.lighteval.judge_run import item_of, saved_verdict
-from egobench_tasks.hosts.lighteval.saved import SavedRun, SavedTask, saved_runs
+from egobench_tasks.hosts.lighteval.saved import SavedRun, saved_runs
+from egobench_tasks.hosts.lighteval.saved_task import SavedTask
 from egobench_tasks.judge.identity import answer_digest
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.summary import UNANSWERED

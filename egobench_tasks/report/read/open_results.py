@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from egobench_tasks.benchmarks import EGOTEMPO
-from egobench_tasks.hosts.lighteval.saved import Inputs, SavedTask
+from egobench_tasks.hosts.lighteval.saved_task import Inputs, SavedTask
 from egobench_tasks.report.read.choice_results import caveat, mark
 from egobench_tasks.report.read.open_outcomes import CODES, JUDGED, OpenOutcome, OpenState, open_frame
 from egobench_tasks.report.read.open_reader import NOT_JUDGED, OpenResult, OpenRow, OpenRun, read_open_run, setting_of

@@ -18,7 +18,8 @@ from egobench_tasks import __version__
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.details import count_rows, lost_rows
-from egobench_tasks.hosts.lighteval.saved import SavedTask, only_run
+from egobench_tasks.hosts.lighteval.saved import only_run
+from egobench_tasks.hosts.lighteval.saved_task import SavedTask
 
 FOLDER = ".eval_results"
 """The folder of a model's repository that the Hub reads."""

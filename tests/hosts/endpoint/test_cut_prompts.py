@@ -4,14 +4,13 @@ import asyncio
 import io
 
 import pytest
-from egobench_tasks.hosts.endpoint.reply import Reply
 from PIL import Image
 
 from egobench_tasks.hosts.endpoint.cut_prompts import PromptMeter
-from egobench_tasks.hosts.endpoint.message import content_parts
-from egobench_tasks.hosts.endpoint.settings import ImageDetail
+from egobench_tasks.hosts.endpoint.message import user_message
 from egobench_tasks.runs.journal import Journal, journal_root
 from egobench_tasks.servers.client import ServerClient
+from egobench_tasks.servers.reply import Reply
 
 
 def count_by(server, tokens_of):
@@ -78,12 +77,12 @@ def complaints(server, settings, sizes, counts):
         file = io.BytesIO()
         Image.new("RGB", size).save(file, format="JPEG")
         made[size] = file.getvalue()
-    content = content_parts(["q", *(made[size] for size in sizes)], ImageDetail.AUTO)
+    message = user_message(["q", *(made[size] for size in sizes)], settings())
 
     async def measure():
         async with ServerClient(settings()) as client:
-            meter = PromptMeter(client, ImageDetail.AUTO, 165)
-            return [await meter.complaint(content, Reply("", "", "stop", count, 1)) for count in counts]
+            meter = PromptMeter(client, settings(), 165)
+            return [await meter.complaint(message, Reply("", "", "stop", count, 1)) for count in counts]
 
     return asyncio.run(measure())
 

@@ -69,7 +69,8 @@ def test_a_clip_that_is_not_there_leaves_its_question_unanswered(server, setting
     assert (missing.question_id, missing.finish_reason) == (docs[-1].specific["question_id"], CLIP_UNREADABLE)
     assert "no clip for this question" in missing.reason
     assert [response.finish_reason for response in responses] == ["stop", CLIP_UNREADABLE]
-    assert OpenScores().compute(docs[-1], responses[-1])["answered"] == 0
+    scores = OpenScores().compute(docs[-1], responses[-1])
+    assert (scores["answered"], scores["lost"]) == (0, 1)
 
 
 def test_any_number_of_clips_that_are_not_there_stops_nothing(server, settings, questions, ask):

@@ -89,7 +89,7 @@ def test_a_dry_run_lists_every_probe_with_its_price(oracle_server, config, runs)
     tasks = "egogears_blind:multi,egogears_center:multi,egogears_swapped:multi"
     code, output = runs.run(priced, dry_run=True, tasks=tasks)
     assert (code, oracle_server.asked) == (0, [])
-    lines = {line.split()[0]: line.split()[1:] for line in output.splitlines() if line.startswith("egogears_")}
+    lines = {line.split()[0]: line.split()[1:] for line in output.splitlines() if re.match(r"egogears_\S+\|0 ", line)}
     blind, center, swapped = (lines[f"egogears_{probe}:multi|0"] for probe in ("blind", "center", "swapped"))
     assert (blind[:2], center[0], swapped[:2]) == (["8", "0"], "8", ["6", str(6 * 64)])
     assert 8 < int(center[1]) < 100

@@ -82,12 +82,13 @@ def test_the_default_is_a_frame_a_second_of_every_category(evaluate, use_judge):
     assert "base64," not in log.model_dump_json()
 
 
-def test_the_question_without_a_clip_is_wrong_and_not_unjudged(evaluate, use_judge):
+def test_the_question_without_a_clip_is_lost_and_no_error_of_the_models(evaluate, use_judge):
     metrics, log, _ = evaluate(setting="f4", category="action_specific_object")
-    assert (metrics["judge_accuracy"]["mean"], metrics["judged"]["mean"], metrics["answered"]["mean"]) == (0.5, 1, 0.5)
+    figures = [metrics[name]["mean"] for name in ("judge_accuracy", "exact_match", "judged", "answered", "lost")]
+    assert figures == [1, 1, 0.5, 0.5, 0.5]
     (missing,) = [sample for sample in log.samples if sample.metadata["clips"][0]["path"].startswith("(")]
     assert "no clip for this question" in missing.output.error
-    assert only_score(missing).value["judge_accuracy"] == 0
+    assert math.isnan(only_score(missing).value["judge_accuracy"]) and only_score(missing).value["lost"] == 1
     assert len(use_judge.asked) == 1
 
 
@@ -133,7 +134,7 @@ def test_without_a_judge_there_is_no_rate_and_a_reason(evaluate):
 @pytest.mark.parametrize(("says", "stop_reason"), [("Answer 10.", "max_tokens"), ("<think>never done", "stop")])
 def test_what_is_no_answer_is_wrong_without_asking_the_judge(evaluate, use_judge, says, stop_reason):
     metrics, _, _ = evaluate(says=says, stop_reason=stop_reason, setting="text", category="counting_actions")
-    assert [metrics[name]["mean"] for name in ("judge_accuracy", "judged", "exact_match", "answered")] == [0, 1, 0, 0]
+    assert [metrics[name]["mean"] for name in ("judge_accuracy", "judged", "exact_match", "answered")] == [0, 0, 0, 0]
     assert use_judge.asked == []
 
 

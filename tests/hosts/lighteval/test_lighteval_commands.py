@@ -65,6 +65,39 @@ def test_lighteval_accelerate_runs_both_tasks_from_any_folder(run_program, sampl
     assert all(len(row["doc"]["images"]) == row["doc"]["specific"]["n_clips"] for row in details)
 
 
+def test_settings_that_lighteval_does_not_know_reach_the_model_and_stand_in_the_results(
+    run_program, sample_folder, tiny_llava, tmp_path
+):
+    settings = {
+        "model_name": str(tiny_llava),
+        "generation_size": 4,
+        "dtype": "fp32",
+        "images_kwargs": {"do_resize": True},
+    }
+    (tmp_path / "model.yaml").write_text(json.dumps({"model_parameters": settings}))
+    run_program(
+        "egobench", "run", "transformers", "model.yaml", "egogears:single", "--max-samples", 1,
+        "--output-dir", tmp_path / "out", EGOGEARS_DATA=str(sample_folder / "egogears"),
+    )  # fmt: skip
+    saved = results_of(tmp_path / "out")["config_general"]["model_config"]
+    assert (saved["dtype"], saved["images_kwargs"]) == ("float32", {"do_resize": True})
+    assert saved["settled"]["model_type"] == "llava"
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [("batchsize=3", "did you mean batch_size?"), ("images_kwargs={sise: 3}", "did you mean size?")],
+)
+def test_a_setting_that_does_not_exist_is_one_message(run_program, sample_folder, tiny_llava, setting, says):
+    done = run_program(
+        "egobench", "run", "transformers", f"model_name={tiny_llava},{setting}", "egogears:single",
+        check=False, EGOGEARS_DATA=str(sample_folder / "egogears"),
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert says in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
 def test_plain_lighteval_and_egobench_run_give_the_same_answers(run_program, sample_folder, tiny_llava, tmp_path):
     options = ["--max-samples", 2, "--save-details", "--output-dir"]
     model, data = f"model_name={tiny_llava},generation_size=64", {"EGOGEARS_DATA": str(sample_folder / "egogears")}
