@@ -27,7 +27,7 @@ def columns(anchor: str, run: str = "") -> list[Column]:
     found = [Column(f"{head}against", title, Kind.POINTS, 1, clustered_low=low, clustered_high=high)]
     if not run:
         found.append(Column("against_p", "Sign flip p", Kind.P_VALUE))
-        found.append(Column("against_smallest", "Would have shown (points)", Kind.POINTS))
+        found.append(Column("against_smallest", "Would have shown (points)", Kind.PERCENT))
     return found
 
 

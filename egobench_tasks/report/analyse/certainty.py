@@ -47,7 +47,7 @@ def certainty_table(results: Results) -> Table:
         SPLIT,
         Column("exact_set", "Exact %", Kind.PERCENT, 2),
         *(Column(name, f"{titles[name]}, 95 %", Kind.TEXT) for name in shown),
-        Column("standard_error", "Standard error (points)", Kind.POINTS, 2),
+        Column("standard_error", "Standard error (points)", Kind.PERCENT, 2),
         QUESTIONS,
         Column("clusters", "Clusters", Kind.COUNT),
         Column("largest", "Largest cluster %", Kind.PERCENT),

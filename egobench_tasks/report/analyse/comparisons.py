@@ -21,7 +21,7 @@ from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
 from egobench_tasks.report.read.choice_results import PARTIAL, Results
 
 _GAIN = Column("gain", "Gain (points)", Kind.POINTS, 1, "low", "high", "clustered_low", "clustered_high")
-_SMALLEST = Column("smallest", "Would have shown (points)", Kind.POINTS)
+_SMALLEST = Column("smallest", "Would have shown (points)", Kind.PERCENT)
 _COUNTS = (
     Column("both_right", "Both right", Kind.COUNT),
     Column("rescued", "Rescued", Kind.COUNT),

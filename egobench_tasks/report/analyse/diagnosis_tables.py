@@ -14,7 +14,7 @@ from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
 from egobench_tasks.report.analyse.variants import FULL, Variants
 
 _CLUSTERS = Column("clusters", "Clusters", Kind.COUNT)
-_SMALLEST = Column("smallest", "Would have shown (points)", Kind.POINTS)
+_SMALLEST = Column("smallest", "Would have shown (points)", Kind.PERCENT)
 _SMALLEST_NOTE = "Would have shown: the smallest true difference that this comparison finds four times in five (5 %)."
 GROUPS = {"unit": "Unit", "question_type": "Question type", "capability": "Capability"}
 

@@ -155,7 +155,7 @@ def pairs_table(settings: Sequence[JudgedSetting]) -> Table:
         Column("first_only", "Correct to the first alone", Kind.COUNT),
         Column("second_only", "Correct to the second alone", Kind.COUNT),
         Column("difference", "Accuracy, second less first (points)", Kind.POINTS, low="low", high="high"),
-        Column("smallest", "Would have shown (points)", Kind.POINTS),
+        Column("smallest", "Would have shown (points)", Kind.PERCENT),
         Column("p_value", "Sign flip p", Kind.P_VALUE),
         Column("p_holm", "p, Holm", Kind.P_VALUE),
     ]

@@ -102,7 +102,7 @@ def power_table(plan: Plan, repeats: int, differences: Sequence[float]) -> Table
         rows.append(row | {f"power {value:g}": power(design, value) for value in differences})
     columns = [
         Column("repeats", "Answers a question", Kind.COUNT),
-        Column("smallest", "Smallest difference, 80 % power (points)", Kind.POINTS, 2),
+        Column("smallest", "Smallest difference, 80 % power (points)", Kind.PERCENT, 2),
         *(Column(f"power {value:g}", f"Power at {100 * value:g} points %", Kind.PERCENT) for value in differences),
         Column("effective", "Independent questions that say as much", Kind.COUNT),
         Column("design_effect", "Design effect", Kind.RATIO, 2),
