@@ -4,10 +4,8 @@ No clip is rendered: what the frames of a message show follows from the script (
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -40,23 +38,17 @@ def plant_sample(
 
     Questions of one world share its clips and hang together: ``n_worlds`` is how many clusters a report finds, or more.
     """
-    made = {
-        name: [_question(make, number, seed + number % n_worlds) for number in range(count)]
-        for name, make, count in (("single", single_questions, n_single), ("multi", multi_questions, n_multi))
-    }
+    worlds = [(make_world(seed + number), seed + number) for number in range(n_worlds)]
+    made = {}
+    for name, make, count in (("single", single_questions, n_single), ("multi", multi_questions, n_multi)):
+        of_world = [list(make(world, count, world_seed)) for world, world_seed in worlds]
+        made[name] = [of_world[number % n_worlds][number] for number in range(count)]
     rows = {
         "single": [_single(number, question, number % n_worlds) for number, question in enumerate(made["single"])],
         "multi": [_multi(number, question, number % n_worlds) for number, question in enumerate(made["multi"])],
     }
     planted = plant(folder, {config: members for config, members in rows.items() if members})
     return planted, {question.question_id: question for members in made.values() for question in members}
-
-
-def _question(make: Callable[..., Iterator[SampleQuestion]], number: int, seed: int) -> SampleQuestion:
-    return next(islice(make(_world(seed), number + 1, seed), number, None))
-
-
-_world = cache(make_world)
 
 
 def answers(
