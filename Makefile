@@ -1,6 +1,7 @@
 # make test   everything, in a virtual environment of its own
 # make check  ruff and mypy
 # make families   families of models, small and random, in an environment with torchvision; ONLY="gemma3 smolvlm" for some
+# make serve-transformers, make serve-vllm   a real server answers the sample (vLLM: 2.6 GB, needs AVX-512)
 # make demo   the whole path on a generated benchmark: build, load, run two models, print their tables
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ INSTALLED := .venv/installed
 DEMO := .demo
 FAMILIES := .families
 
-.PHONY: demo test check families
+.PHONY: demo test check families serve-transformers serve-vllm
 
 test: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist worksteal
@@ -18,6 +19,13 @@ check: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+serve-transformers: $(INSTALLED)
+	$(BIN)/python tests/servers/real.py transformers
+
+serve-vllm: $(INSTALLED)
+	test -x .vllm/bin/vllm || tests/servers/vllm.sh .vllm
+	$(BIN)/python tests/servers/real.py vllm --vllm .vllm/bin/vllm
 
 # No network is asked for anything: the model is made on the spot, the data rendered.
 demo: export HF_HUB_OFFLINE := 1

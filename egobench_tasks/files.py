@@ -7,11 +7,11 @@ import os
 import stat
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from filelock import FileLock, SoftFileLease
+from filelock import FileLock, SoftFileLease, Timeout
 
 from egobench_tasks.errors import InputError
 
@@ -43,6 +43,11 @@ def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, as 64 hex digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def inside(name: str) -> str:
+    """Return a name with slashes as a relative path that stays below where it is put: ``../../x`` is ``x``."""
+    return "/".join(part for part in name.split("/") if part not in ("", ".", "..")) or "unnamed"
 
 
 def is_shared(folder: Path) -> bool:
@@ -96,30 +101,41 @@ def exclusive(path: Path) -> Iterator[None]:
     Where the file system has no locks, a lease stands for one: it ends a minute after its holder did, on whichever
     machine that was.
     """
+    with _lock(path, timeout_s=-1):
+        yield
+
+
+@contextmanager
+def try_exclusive(path: Path) -> Iterator[bool]:
+    """As `exclusive`, without waiting: yields whether the lock is held."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(_lock(path, timeout_s=0))
+        except Timeout:
+            yield False
+            return
+        yield True
+
+
+def _lock(path: Path, timeout_s: float) -> AbstractContextManager[object]:
     mode = 0o660 if is_shared(path.parent) else 0o644
-    lock = FileLock(path, mode=mode)
     try:
-        lock.acquire()
+        return FileLock(path, mode=mode).acquire(timeout=timeout_s)
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise
-        with SoftFileLease(path.with_name(f"{path.name}.lease"), lease_duration=_LOCK_LEASE_S, mode=mode):
-            yield
-        return
-    try:
-        yield
-    finally:
-        lock.release()
+    lease = path.with_name(f"{path.name}.lease")
+    return SoftFileLease(lease, lease_duration=_LOCK_LEASE_S, mode=mode).acquire(timeout=timeout_s)
 
 
 def check_output_folder(folder: Path) -> None:
-    """Make a folder and write into it for a moment. Raises ``InputError`` where that fails.
+    """Write for a moment where a folder is, or will be made. Raises ``InputError`` where that fails.
 
     Called before the work whose results are to lie there: a full or read-only disk must not show after a night.
     """
-    probe = folder / f".{uuid.uuid4().hex}.tmp"
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    probe = there / f".{uuid.uuid4().hex}.tmp"
     try:
-        make_folder(folder)
         with probe.open("xb") as file:
             file.write(b"x" * 4096)
             file.flush()

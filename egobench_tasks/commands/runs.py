@@ -1,6 +1,8 @@
 """Commands that ask models: runs, shards, and lighteval's own start."""
 
 import os
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -51,6 +53,7 @@ def run_transformers(
 
         raise typer.Exit(estimate(settings, as_task_names(tasks), context.args, (price_in, price_out)))
     load_only_our_tasks()
+    _check_output_folder(context.args)
     ours = ["--vision-model", "--custom-tasks", "egobench_tasks.tasks"]
     if shard is not None:
         ours.append("--save-details")  # a shard is merged from its details
@@ -120,6 +123,16 @@ def prepare_lighteval() -> None:
     from egobench_tasks.hosts.lighteval.offline import let_plain_lighteval_start
 
     print(f"lighteval starts without a network now: {let_plain_lighteval_start()} is there.")
+
+
+def _check_output_folder(arguments: Sequence[str]) -> None:
+    """Try the folder that lighteval will save into, before a night's work and not after it."""
+    from egobench_tasks.files import check_output_folder
+
+    named = [value for name, value in pairwise(arguments) if name == "--output-dir"]
+    named += [name.partition("=")[2] for name in arguments if name.startswith("--output-dir=")]
+    for folder in named:
+        check_output_folder(Path(folder))
 
 
 def _check_verdicts() -> None:

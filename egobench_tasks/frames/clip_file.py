@@ -18,6 +18,8 @@ from egobench_tasks.frames.errors import ClipError
 
 FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,ogg,asf"
 """The demuxers that read clips, by the names libavformat gives them."""
+CONTAINER_OPTIONS = {"format_whitelist": FORMATS, "protocol_whitelist": "fd"}
+"""Whatever opens a clip gives libavformat these."""
 # Remote files are read by range in blocks of this size: a clip's header and first frames cost one or two.
 _REMOTE_BLOCK_BYTES = 2**20
 _GENERATE_TIMES = 1  # AVFMT_FLAG_GENPTS
@@ -53,7 +55,7 @@ def open_container(path: str) -> Iterator[InputContainer]:
         try:
             container = _open_container(file, is_local="://" not in path)
         except (av.FFmpegError, OSError) as error:
-            raise ClipError(path, _reason(file) or _words(error)) from error
+            raise ClipError(path, unlike_a_clip(file) or _words(error)) from error
         with container:
             # PyAV makes up the times that a container lacks; FFmpeg's program does not.
             container.flags &= ~_GENERATE_TIMES
@@ -70,15 +72,14 @@ def _open_local(path: str) -> io.BufferedIOBase:
 
 
 def _open_container(file: io.BufferedIOBase, is_local: bool) -> InputContainer:
-    allowed = {"format_whitelist": FORMATS, "protocol_whitelist": "fd"}
     if is_local:
-        options = {**allowed, "fd": str(file.fileno())}
+        options = {**CONTAINER_OPTIONS, "fd": str(file.fileno())}
         return av.open("fd:", "r", metadata_errors="replace", container_options=options)
-    return av.open(file, "r", metadata_errors="replace", container_options=allowed)
+    return av.open(file, "r", metadata_errors="replace", container_options=CONTAINER_OPTIONS)
 
 
-def _reason(file: io.BufferedIOBase) -> str | None:
-    """What a file is that does not open as a clip, and what to do; None where its bytes do not say."""
+def unlike_a_clip(file: io.BufferedIOBase) -> str | None:
+    """Return what a file is instead of a whole clip, and what to do; None where its bytes do not say."""
     file.seek(0)
     head = file.read(_HEAD_BYTES)
     if not head:
@@ -88,7 +89,7 @@ def _reason(file: io.BufferedIOBase) -> str | None:
     if head.lstrip().lower().startswith(_WEB_PAGES):
         return "is a web page, not a video: fetch it again, and look at the page if it is one again (a login, an error)"
     if head[4:8] == b"ftyp" and _is_cut_short(file):
-        return "is cut short, before the index that its end would hold: fetch it again"
+        return "is cut short, its last part is missing: fetch it again"
     if head.isascii() and b"\0" not in head:
         return "is text, not a video"
     return None

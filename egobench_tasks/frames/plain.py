@@ -86,10 +86,7 @@ class PlainDecoder:
 
     def check_pictures(self, *, drained: bool = False) -> None:
         """Note pictures that went into the decoder and are lost; ``drained``: all of the clip has been decoded."""
-        lost = self._ledger.lost(drained=drained)
-        if lost and self._seeks:
-            raise UnusualClip("frames are missing after the seek")
-        if lost:
+        if lost := self._ledger.lost(drained=drained):
             self._damaged(f"{lost} of its pictures cannot be decoded")
 
     def _decode(self) -> Iterator[VideoFrame]:
@@ -135,6 +132,8 @@ class PlainDecoder:
         self._properties = found
 
     def _damaged(self, reason: str) -> None:
+        if self._seeks:
+            raise UnusualClip(reason)  # for want of what came before the seek, perhaps
         if self.strict:
             raise ClipError(self.source.path, reason, self.good_frames)
         self.damage = self.damage or reason

@@ -13,16 +13,16 @@ import os
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from filelock import FileLock, Timeout
 from PIL import features
 
-from egobench_tasks.cache import cache_dir
-from egobench_tasks.files import write_atomically
-from egobench_tasks.frames.clip_file import open_clip
+from egobench_tasks.cache import cache_dir, own_layer
+from egobench_tasks.files import exclusive, make_folder, try_exclusive, write_atomically
+from egobench_tasks.frames.clip_file import open_clip, unlike_a_clip
 from egobench_tasks.frames.decode import decode_jpegs, decoder_version
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.spec import FrameSpec, Jpeg
@@ -79,7 +79,10 @@ class FrameStore:
         found = _read(entry, sha256, spec)
         if found is not None:
             return found
-        entry.parent.mkdir(parents=True, exist_ok=True)
+        layer = own_layer(self.root)
+        if layer != self.root:  # another's cache, to be read: what it lacks lies in one of this user's own
+            return FrameStore(layer, self.max_bytes).get(path, sha256, spec)
+        make_folder(entry.parent)
         with self._lock(entry):
             found = _read(entry, sha256, spec)  # another process may have finished while this one waited
             if found is None:
@@ -94,9 +97,12 @@ class FrameStore:
         """Return whether a clip's frames are there already: by its entry's header, the frames are not read."""
         try:
             with self._entry(sha256, spec).open("rb") as file:
-                return _is_of(_read_header(file), sha256, spec)
+                if _is_of(_read_header(file), sha256, spec):
+                    return True
         except (OSError, ValueError):
-            return False
+            pass
+        layer = own_layer(self.root)
+        return layer != self.root and FrameStore(layer).holds(sha256, spec)
 
     def _entry(self, sha256: str, spec: FrameSpec) -> Path:
         if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
@@ -104,34 +110,30 @@ class FrameStore:
         variant = hashlib.sha256(f"{spec.key()}\n{_versions(spec)}".encode()).hexdigest()[:16]
         return self.root / "frames" / sha256[:2] / f"{sha256}-{variant}{_SUFFIX}"
 
-    def _lock(self, entry: Path) -> FileLock:
+    def _lock(self, entry: Path) -> AbstractContextManager[None]:
         """The lock for an entry; a fixed number of them, so that lock files do not pile up."""
         number = int(hashlib.sha256(entry.name.encode()).hexdigest(), 16) % _LOCKS
-        return self._named_lock(f"{number:04d}")
+        return exclusive(self._lock_path(f"{number:04d}"))
 
-    def _named_lock(self, name: str) -> FileLock:
+    def _lock_path(self, name: str) -> Path:
         folder = self.root / "locks"
-        folder.mkdir(parents=True, exist_ok=True)
-        return FileLock(folder / f"{name}.lock")
+        make_folder(folder)
+        return folder / f"{name}.lock"
 
     def _prune(self) -> None:
         """Remove the entries not used for longest until the store fits; what killed writers left goes, too."""
-        try:
-            with self._named_lock("prune").acquire(blocking=False):
-                for path in _surplus(list(_files(self.root / "frames")), self.max_bytes, time.time()):
-                    path.unlink(missing_ok=True)
-        except Timeout:
-            pass  # another process is at it
+        with try_exclusive(self._lock_path("prune")) as is_ours:  # else another process is at it
+            for path in _surplus(list(_files(self.root / "frames")), self.max_bytes, time.time()) if is_ours else ():
+                path.unlink(missing_ok=True)
 
 
 def check_digest(path: str, sha256: str) -> None:
     """Raise ``ClipError`` naming both digests where a clip's bytes are not those of ``sha256``."""
     with open_clip(path) as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != sha256:
-        raise ClipError(
-            path, f"is another clip than the dataset names: its SHA-256 is {found}, not {sha256}; fetch it again"
-        )
+        if found != sha256:
+            what = unlike_a_clip(file) or "is another clip than the dataset names: fetch it again"
+            raise ClipError(path, f"{what}. Its SHA-256 is {found}, the dataset's {sha256}")
 
 
 def _decode(path: str, spec: FrameSpec) -> StoredClip:

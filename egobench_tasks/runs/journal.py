@@ -172,7 +172,9 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("n_prompt_tokens", "n_new_tokens", "budget_tokens"), (int, type(None))),
     "clip_notes": (list, type(None)),
     "latency_s": (int, float, type(None)),
+    "repeat": (int,),
 }
+assert set(_TYPES) == {field.name for field in fields(Answer)}  # an answer with a field unknown here would be lost
 _REQUIRED = frozenset(field.name for field in fields(Answer) if field.default is dataclasses.MISSING)
 
 

@@ -9,6 +9,7 @@ MAX_REPLY_BYTES = 8 * 2**20
 """32,768 new tokens take well under a megabyte; read as JSON, a body takes up to thirty times its size."""
 
 _DATA, _DONE = "data:", "[DONE]"
+_HEAD_BYTES = 64
 _STARTS_OF_EVENTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
@@ -32,7 +33,7 @@ async def read_body(chunks: AsyncIterator[bytes], declared: str | None) -> str:
     kept = bytearray()
     async for chunk in chunks:
         kept += chunk
-        if kept.lstrip().startswith(_STARTS_OF_EVENTS):
+        if len(kept) - len(chunk) < _HEAD_BYTES and kept[:_HEAD_BYTES].lstrip().startswith(_STARTS_OF_EVENTS):
             return await _read_events(bytes(kept), chunks)
         if len(kept) > MAX_REPLY_BYTES:
             raise TooLarge

@@ -1,6 +1,5 @@
 """The HTTP client to one address, made so that a setting of this machine ends as a message and not as a traceback."""
 
-import ipaddress
 import os
 import resource
 import ssl
@@ -9,6 +8,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from egobench_tasks.errors import InputError
+from egobench_tasks.servers.loopback import is_loopback
 
 _CONNECT_S = 30.0
 _SPARE_HANDLES = 64
@@ -39,16 +39,6 @@ def make_transport(base_url: str, most_at_once: int) -> httpx.AsyncClient:
             f"{base_url}: the proxy that {proxies or 'the environment'} names cannot be used ({error}); "
             "unset the variable, or name this server in NO_PROXY"
         ) from error
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host's name or address is of this machine alone."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def check_handles(most_at_once: int) -> None:

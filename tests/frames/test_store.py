@@ -85,6 +85,22 @@ def test_another_clip_over_the_one_the_row_names_is_refused(clip, sha256, make_c
     assert store.get(str(path), sha256, SPEC).jpegs == decode_jpegs(clip, SPEC).frames
 
 
+@pytest.mark.parametrize(
+    ("spoil", "what"),
+    [
+        (lambda data: b"", "is empty"),
+        (lambda data: b"version https://git-lfs.github.com/spec/v1\noid sha256:aa\n", "Git LFS pointer"),
+        (lambda data: b"<html>Sign in</html>", "web page"),
+        (lambda data: data[:-50], "cut short"),
+    ],
+)
+def test_what_lies_in_the_clips_place_is_named(spoil, what, clip, sha256, tmp_path):
+    path = tmp_path / "clip.mp4"
+    path.write_bytes(spoil(Path(clip).read_bytes()))
+    with pytest.raises(ClipError, match=rf"{what}.*{sha256}"):
+        FrameStore(tmp_path / "store").get(str(path), sha256, SPEC)
+
+
 @pytest.mark.parametrize("other_spec", [SPEC, FrameSpec(sampling="uniform", count=8)], ids=["clip", "spec"])
 def test_an_entry_copied_under_anothers_name_is_not_served(other_spec, clip, sha256, copies, tmp_path):
     store = FrameStore(tmp_path / "store")

@@ -5,7 +5,7 @@ import pytest
 from egobench_tasks.runs.journal import Answer, Journal, journal_folder, next_generation
 from egobench_tasks.runs.record import Answerer
 from egobench_tasks.runs.sessions import Place, believed, read_sessions, session_of, write_session
-from egobench_tasks.servers import ServedModel, read_model_list
+from egobench_tasks.servers.models import ServedModel, read_model_list
 
 ANSWERER = Answerer(name="m", key="k", identity={"endpoint": {"model": "m"}, "list": [1, None]})
 PLACE = Place(address="http://a/v1", day="2026-11-30", served=ServedModel(server_id="m", root="/x", created_s=7))

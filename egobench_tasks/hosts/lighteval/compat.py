@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from datasets import Dataset, DatasetDict
+from lighteval.logging.evaluation_tracker import EvaluationTracker
 from lighteval.models import model_loader
 from lighteval.models.transformers import vlm_transformers_model
 from lighteval.tasks.lighteval_task import LightevalTask
@@ -22,6 +23,7 @@ from egobench_tasks.asking.probes import PROBES_NAME, SET_OF_PROBES, probe_task
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate, pin
 from egobench_tasks.errors import EgobenchError, InputError
+from egobench_tasks.files import inside
 from egobench_tasks.hosts.lighteval import record
 from egobench_tasks.hosts.lighteval.docs import RowPrompt
 from egobench_tasks.hosts.lighteval.messages import is_ours
@@ -43,6 +45,7 @@ def apply() -> None:
     _hook_dataset_loading()
     _hook_text_only_prompts()
     _hook_model_class()
+    _hook_saved_names()
     record.apply()
 
 
@@ -152,6 +155,18 @@ def _hook_text_only_prompts() -> None:
 
     for name in _TEXT_ONLY_PROMPTS:
         setattr(PromptManager, name, refuse_blind(getattr(PromptManager, name)))
+
+
+def _hook_saved_names() -> None:
+    """Defect: lighteval 0.13 makes folders of a model's name as it is: ``../../x`` climbs out of the output folder."""
+    stock = EvaluationTracker.save
+
+    def save(tracker: EvaluationTracker) -> None:
+        logged = tracker.general_config_logger
+        logged.model_name = inside(logged.model_name)
+        stock(tracker)
+
+    EvaluationTracker.save = save
 
 
 def _hook_model_class() -> None:

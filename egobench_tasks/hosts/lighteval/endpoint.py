@@ -15,6 +15,7 @@ from pydantic import Field
 
 from egobench_tasks.asking.messages import from_record
 from egobench_tasks.errors import InputError
+from egobench_tasks.files import check_output_folder
 from egobench_tasks.hosts.endpoint.estimate import by_task, estimate, estimate_tasks
 from egobench_tasks.hosts.endpoint.questions import EndpointAnswers, EndpointQuestion, Unanswered, shows_images
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings, load_endpoint_settings
@@ -113,6 +114,7 @@ def run_endpoint(config: Path, tasks: str, lighteval_arguments: Sequence[str] = 
     if dry_run:
         print(_estimate(pipeline, settings))
         return 0
+    check_output_folder(Path(options.tracker["output_dir"]))
     finish(pipeline)
     _list_unanswered(model.unanswered)
     return 1 if model.unanswered else 0

@@ -8,6 +8,7 @@ from typing import Any
 
 from egobench_tasks.asking.open import to_judge
 from egobench_tasks.errors import InputError
+from egobench_tasks.files import check_output_folder
 from egobench_tasks.hosts.lighteval.details import OPEN_TASK, read_rows
 from egobench_tasks.hosts.lighteval.saved import only_run
 from egobench_tasks.hosts.lighteval.saved_task import SavedJudge
@@ -108,6 +109,7 @@ def judge_run(run: Path, settings: JudgeSettings, store: VerdictStore) -> Judged
     They go to a file of this judge's own (`judge.verdict_files`). Raises what `read_open_answers` raises.
     """
     answers = read_open_answers(run)
+    check_output_folder(run)
     items = [answer.item for answer in answers if isinstance(answer.item, JudgeItem)]
     given = judge(items, settings, store)
     identity = served_identity(settings)

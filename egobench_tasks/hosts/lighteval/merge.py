@@ -19,6 +19,7 @@ from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc
 
 from egobench_tasks.errors import EgobenchError, InputError
+from egobench_tasks.files import check_output_folder
 from egobench_tasks.hosts.lighteval.details import DETAILS_NAME
 from egobench_tasks.hosts.lighteval.generation import Generation, no_generation
 from egobench_tasks.hosts.lighteval.record import answerer_of_config
@@ -41,7 +42,7 @@ _SHOWN = 20
 _SHAPING_NOTHING = frozenset(
     {"cache_dir", "batch_size", "served"}
     | {"base_url", "api_key_variable", "concurrency", "requests_per_minute", "timeout_s", "max_retries"}
-    | {"price_in", "price_out"}
+    | {"price_in", "price_out", "headers", "query", "max_stall_s", "stream"}
 )
 _SAID_BY_SERVERS = ("server_id", "root", "parent")
 
@@ -123,6 +124,7 @@ def merge_runs(runs: Sequence[Path], out: Path) -> int:
     tasks = sorted({task for run in saved for task in run.details})
     model = MergedModel(MergedModelConfig(**saved[0].model_config), found, saved)
     os.environ.pop(SHARD_VARIABLE, None)  # the merged run is of all questions
+    check_output_folder(out)
     pipeline = make_pipeline(",".join(task.split("|")[0] for task in tasks), model, _options(out))
     _check_inputs(saved[0], {name: _input(vars(task.config)) for name, task in pipeline.tasks_dict.items()})
     finish(pipeline)

@@ -128,8 +128,8 @@ def make_pipeline(tasks: str, model: AnsweringModel, options: LightevalOptions) 
 
 
 def finish(pipeline: Pipeline) -> None:
-    """Ask everything, then score, print the table, and save results and details."""
+    """Ask everything, then score, save results and details, and print the table: what fails to print is saved."""
     with our_errors():
         pipeline.evaluate()
-    pipeline.show_results()
     pipeline.save_and_push_results()
+    pipeline.show_results()

@@ -13,7 +13,7 @@ from egobench_tasks import __version__
 from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.data import locate
 from egobench_tasks.errors import InputError
-from egobench_tasks.files import write_atomically
+from egobench_tasks.files import check_output_folder, write_atomically
 from egobench_tasks.report.analyse.budgets import NO_PRICE, Price
 from egobench_tasks.report.read.choice_results import FindDataset, score_choice_runs
 from egobench_tasks.report.read.open_reader import load_open_rows
@@ -50,6 +50,7 @@ def write_report(
     cannot be read or are of another dataset, before anything is written. ``against`` and
     ``price``: see `build_document`.
     """
+    check_output_folder(out)
     document = build_document(runs, find_dataset, against, price)
     files: dict[str, str] = {}
     if Format.HTML in formats:
@@ -58,7 +59,7 @@ def write_report(
         files["report.md"] = render_markdown(document)
         files |= {f"figures/{plot.key}.svg": plot.svg for section in document.sections for plot in section.plots}
     if Format.CSV in formats:
-        files |= {f"csv/{name}.csv": frame.to_csv(index=False) for name, frame in _frames(document)}
+        files |= {f"csv/{name}.csv": _without_formulas(frame).to_csv(index=False) for name, frame in _frames(document)}
     if Format.JSON in formats:
         files["report.json"] = render_json(document)
     return _write(out, files)
@@ -134,6 +135,21 @@ def _frames(document: Document) -> Iterable[tuple[str, pd.DataFrame]]:
                 rows[name] = rows[name].str.join(" ")
         yield table.key, rows
     yield from document.data.items()
+
+
+def _without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Text that a spreadsheet would compute, or run, gets a quotation mark before it; numbers stay numbers."""
+    return frame.rename(columns=_quoted).map(_quoted)
+
+
+def _quoted(cell: Any) -> Any:
+    if not isinstance(cell, str) or not cell.lstrip().startswith(("=", "+", "-", "@", "\t", "\r")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def _write(out: Path, files: Mapping[str, str]) -> list[Path]:

@@ -165,25 +165,6 @@ def settings(server, tmp_path, monkeypatch):
     return make
 
 
-@pytest.fixture(scope="session")
-def tiny_clip(tmp_path_factory):
-    """One second of 64x36 video: its path and SHA-256."""
-    import av
-    import numpy as np
-
-    from egobench_tasks.files import sha256_of
-
-    path = tmp_path_factory.mktemp("clip") / "tiny.mp4"
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=8)
-        stream.width, stream.height, stream.pix_fmt = 64, 36, "yuv420p"
-        for index in range(8):
-            frame = av.VideoFrame.from_ndarray(np.full((36, 64, 3), index * 30, np.uint8), format="rgb24")
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode())
-    return path, sha256_of(path)
-
-
 @pytest.fixture
 def questions(tiny_clip):
     """``questions(3, frames=2)``: questions q0, q1, q2 of one clip each."""

@@ -115,7 +115,9 @@ def test_repeats_have_keys_and_seeds_of_their_own_and_the_first_one_scores(oracl
     thrice = {"tasks": "egogears:single", "EGOBENCH_REPEATS": "3"}
     code, output = runs.run(seeded, "--output-dir", "thrice", "--save-details", **thrice)
     assert code == 0, output
-    assert sorted(request["seed"] for request in oracle_server.asked[n_once:]) == sorted([8, 9] * n_once)
+    seeds = [request["seed"] for request in oracle_server.asked[n_once:]]
+    # The kept answers are looked at again, with their own seed, before they are believed.
+    assert sorted(seed for seed in seeds if seed != 7) == sorted([8, 9] * n_once)
     assert scores_of(tmp_path / "thrice") == scores_of(tmp_path / "once")
     (run,) = find_lighteval_runs(tmp_path / "thrice")
     for response in run.tasks[0].responses():

@@ -19,7 +19,7 @@ from egobench_tasks.report.read.runs import find_runs
 from egobench_tasks.report.show.compare import compare_runs
 from egobench_tasks.report.show.markdown import render_markdown
 from egobench_tasks.report.show.page import render_page
-from egobench_tasks.report.show.write import Format, build_document, write_report
+from egobench_tasks.report.show.write import Format, _without_formulas, build_document, write_report
 
 NASTY = "evil_<script>alert(1)</script>|*name*"
 
@@ -339,3 +339,24 @@ def test_find_runs_and_plant_agree_on_an_empty_split(tmp_path):
     planted = plant(tmp_path / tmp_path.name, {"single": [single_row(0, 4, "A")]})
     assert find_runs([]).choice == ()
     assert set(planted.rows) == {"single"}
+
+
+def test_a_cell_that_a_spreadsheet_would_compute_is_text_and_numbers_stay_numbers():
+    cells = [
+        "=1+1",
+        "+cmd|'/c calc'!A0",
+        "-x",
+        "@SUM(1)",
+        " =1",
+        "\t=1",
+        "-1.5",
+        "+3",
+        "1e5",
+        "plain",
+        -2.5,
+        None,
+        ("=a",),
+    ]
+    written = list(_without_formulas(pd.DataFrame({"=head": cells}, dtype=object))["'=head"])
+    assert written[:6] == [f"'{cell}" for cell in cells[:6]]
+    assert written[6:] == cells[6:]
