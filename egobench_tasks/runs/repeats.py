@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from egobench_tasks.errors import InputError
+
+_Number = TypeVar("_Number", int, float)
 
 REPEATS_VARIABLE = "EGOBENCH_REPEATS"
 """Holds how often each question is asked. A variable, so that it reaches every process of ``accelerate launch``."""
@@ -42,3 +44,11 @@ def keyed_rows(rows: Sequence[Mapping[str, Any]], repeat: int) -> list[Mapping[s
     a question asked once: a run with repeats begins with what an earlier one has.
     """
     return [*rows] if repeat == 0 else [*rows, {"repeat": repeat}]
+
+
+def total(counts: Sequence[_Number | None]) -> _Number | None:
+    """Return the sum over a question's repeats; None where one of them was not counted."""
+    known = [count for count in counts if count is not None]
+    if not known or len(known) < len(counts):
+        return None
+    return sum(known[1:], start=known[0])

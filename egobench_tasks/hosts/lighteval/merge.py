@@ -223,6 +223,9 @@ def _read_details(path: Path) -> list[tuple[str, Generation]]:
                     answered_by=response.get("answered_by", ""),
                     thinking=bool(response.get("thinking")),
                     finish_reasons=response.get("finish_reasons"),
+                    n_prompt_tokens=response.get("n_prompt_tokens"),
+                    n_new_tokens=response.get("n_new_tokens"),
+                    latency_s=response.get("latency_s"),
                 ),
             )
         )

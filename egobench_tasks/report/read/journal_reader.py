@@ -1,14 +1,15 @@
 """Reading the journal of a run that was killed before lighteval saved anything."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
-from egobench_tasks.report.read.responses import Repeat, Response, Run, Settings, TaskRun, run_of
+from egobench_tasks.report.read.responses import Cost, Repeat, Response, Run, Settings, TaskRun, run_of
 from egobench_tasks.runs.journal import Answer, Journal
+from egobench_tasks.runs.repeats import total
 
 _CHOICE_TASK = re.compile(rf"{EGOGEARS.name}(?:_(?P<probe>\w+))?:(?P<config>\w+)(?:\|\d+)?")
 
@@ -56,7 +57,16 @@ def _responses(folder: Path, answers: Iterable[Answer]) -> Iterable[Response]:
             last[0].finish_reason,
             reasoning=last[0].reasoning,
             repeats=repeats if len(repeats) > 1 else (),
+            cost=_cost(last),
         )
+
+
+def _cost(answers: Sequence[Answer]) -> Cost:
+    return Cost(
+        total([answer.n_prompt_tokens for answer in answers]),
+        total([answer.n_new_tokens for answer in answers]),
+        total([answer.latency_s for answer in answers]),
+    )
 
 
 def _budget(answer: Answer) -> int:

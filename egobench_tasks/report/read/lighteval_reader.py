@@ -10,7 +10,17 @@ from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.hosts.lighteval.details import read_rows
 from egobench_tasks.hosts.lighteval.saved import saved_runs
 from egobench_tasks.hosts.lighteval.saved_task import SavedTask
-from egobench_tasks.report.read.responses import SCORE_NAMES, Repeat, Response, Run, Settings, Shown, TaskRun, run_of
+from egobench_tasks.report.read.responses import (
+    SCORE_NAMES,
+    Cost,
+    Repeat,
+    Response,
+    Run,
+    Settings,
+    Shown,
+    TaskRun,
+    run_of,
+)
 from egobench_tasks.scoring.answers import NORMAL_STOP
 
 _CHOICE_TASK = re.compile(rf"{EGOGEARS.name}(?:_(?P<probe>\w+))?:(?P<config>\w+)\|\d+")
@@ -22,8 +32,10 @@ _REQUIRED = (
     "model_response.text",
     *(f"metric.{name}" for name in SCORE_NAMES),
 )
+_COSTS = ("n_prompt_tokens", "n_new_tokens", "latency_s")
+_RESPONSE = ("finish_reason", "finish_reasons", "reasonings", "thinking", *_COSTS)
 _OPTIONAL = (
-    *(f"model_response.{name}" for name in ("finish_reason", "finish_reasons", "reasonings", "thinking")),
+    *(f"model_response.{name}" for name in _RESPONSE),
     "doc.specific.question",
 )
 
@@ -83,6 +95,7 @@ def _response(row: Mapping[str, Any]) -> Response:
         repeats=_repeats(response),
         reasoning=next(iter(response.get("reasonings") or ()), "") or "",
         thinking=bool(response.get("thinking")),
+        cost=Cost(*(response.get(name) for name in _COSTS)),
     )
 
 

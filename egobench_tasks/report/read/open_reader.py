@@ -62,13 +62,14 @@ class OpenRun:
 
 @dataclass(frozen=True, slots=True)
 class OpenRow:
-    """A question of the dataset."""
+    """A question of the dataset; ``video``: the Ego4D video that its clip was cut from."""
 
     question_id: str
     question: str
     answer: str
     category: str
     duration_s: float | None
+    video: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ def load_open_rows(location: DatasetLocation) -> dict[str, OpenRow]:
     """Load EgoTempo's questions by id; clips are not opened."""
     return {
         row["question_id"]: OpenRow(
-            row["question_id"], row["question"], row["answer"], row["category"], row["duration_s"]
+            row["question_id"], row["question"], row["answer"], row["category"], row["duration_s"], row["video_uid"]
         )
         for row in load_rows(location, EGOTEMPO.config)
     }
@@ -247,6 +248,7 @@ def _outcome(run: OpenRun, name: str, asked: OpenRow, state: OpenState) -> OpenO
         category_code=EGOTEMPO.category_codes[asked.category],
         duration_s=asked.duration_s,
         state=state,
+        video=asked.video,
     )
 
 
