@@ -64,6 +64,25 @@ def tiny_llava(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def tiny_clip(tmp_path_factory):
+    """One second of 64x36 video: its path and SHA-256."""
+    import av
+    import numpy as np
+
+    from egobench_tasks.files import sha256_of
+
+    path = tmp_path_factory.mktemp("clip") / "tiny.mp4"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=8)
+        stream.width, stream.height, stream.pix_fmt = 64, 36, "yuv420p"
+        for index in range(8):
+            frame = av.VideoFrame.from_ndarray(np.full((36, 64, 3), index * 30, np.uint8), format="rgb24")
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return path, sha256_of(path)
+
+
+@pytest.fixture(scope="session")
 def start_chromium(tmp_path_factory):
     """``with start_chromium(performance="ALL") as driver``: headless Chromium that logs its console, and what is named.
 

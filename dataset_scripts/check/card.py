@@ -1,7 +1,7 @@
 """Rules on the card and the benchmark's registration; nothing else checks them before the Hub shows them."""
 
 import re
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,10 @@ from dataset_scripts.repository.hub_vocabulary import (
     size_category,
 )
 from egobench_tasks.benchmarks import EGOTEMPO
+from egobench_tasks.documents import parse_yaml
 
 _FRONT_MATTER = re.compile(r"---\r?\n(?P<yaml>.*?)\r?\n---\r?\n", re.DOTALL)
 _REQUIRED_TAGS = ("video", "benchmark")
-
-
-class _UniqueKeys(yaml.SafeLoader):
-    """Refuses a key given twice, of which plain YAML keeps the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        keys = [self.construct_object(key, deep=deep) for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} is given twice", node.start_mark)
-        return super().construct_mapping(node, deep)
 
 
 def read_card_data(folder: Path) -> Mapping[str, Any]:
@@ -50,7 +40,7 @@ def read_card_data(folder: Path) -> Mapping[str, Any]:
 
 def _mapping(text: str) -> Mapping[str, Any]:
     try:
-        data = yaml.load(text, Loader=_UniqueKeys)  # a SafeLoader
+        data = parse_yaml(text)
     except yaml.YAMLError as problem:
         raise ValueError(f"broken YAML: {' '.join(str(problem).split())}") from problem
     if not isinstance(data, dict):

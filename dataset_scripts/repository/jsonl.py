@@ -1,12 +1,12 @@
 """Reading JSON lines strictly: every complaint names the file, the line and the field."""
 
-import json
 import string
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 
 _MIN_OPTIONS = 2
@@ -113,18 +113,11 @@ def read_jsonl(path: Path) -> Iterator[Row]:
 
 def _json_object(line: str, where: str) -> Mapping[str, Any]:
     try:
-        value = json.loads(line, object_pairs_hook=_unique_keys)
+        value = parse_json(line)
     except ValueError as error:
         raise InputError(f"{where}: broken JSON ({error}); fetch the file again or mend the line") from error
     except RecursionError as error:
         raise InputError(f"{where}: JSON nested too deeply; fetch the file again or mend the line") from error
     if not isinstance(value, dict):
         raise InputError(f"{where}: not a JSON object; fetch the file again or mend the line")
-    return value
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise ValueError("a key is given twice")
     return value

@@ -1,7 +1,5 @@
 """An EgoTempo question as every host shows and scores it: open, or with its gold answer among three wrong ones."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +17,9 @@ from egobench_tasks.asking.prompts import (
 )
 from egobench_tasks.asking.questions import ChoiceQuestion, Clip, OpenQuestion, open_question
 from egobench_tasks.benchmarks import EGOTEMPO
+from egobench_tasks.documents import read_json
 from egobench_tasks.errors import InputError
+from egobench_tasks.files import sha256_of
 from egobench_tasks.frames.lazy import FrameList, FrameRequest
 from egobench_tasks.frames.spec import FrameSpec
 from egobench_tasks.judge.prompt import JudgeItem
@@ -74,11 +74,7 @@ def load_open_choices(path: Path) -> OpenChoices:
 
     Raises ``InputError`` naming the file and the question that is not of this form.
     """
-    try:
-        data = path.read_bytes()
-        loaded = json.loads(data)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot read the wrong answers: {error}") from error
+    loaded = read_json(path, "the wrong answers")
     if not isinstance(loaded, dict) or not loaded:
         raise InputError(f"{path}: must be one JSON object, {{question_id: [three wrong answers]}}")
     for question_id, wrong in loaded.items():
@@ -86,7 +82,7 @@ def load_open_choices(path: Path) -> OpenChoices:
         if len(texts) != N_WRONG or len(wrong) != N_WRONG or len(set(texts)) != N_WRONG:
             raise InputError(f"{path}: question {question_id}: needs a list of {N_WRONG} different wrong answers")
     wrong_by_id = {question_id: tuple(wrong) for question_id, wrong in loaded.items()}
-    return OpenChoices(wrong_by_id, hashlib.sha256(data).hexdigest()[:12])
+    return OpenChoices(wrong_by_id, sha256_of(path)[:12])
 
 
 def show_open(row: Mapping[str, Any], templates: OpenTemplates, spec: FrameSpec | None) -> ShownOpenQuestion:

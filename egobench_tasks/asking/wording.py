@@ -7,13 +7,13 @@ import hashlib
 import logging
 import os
 import string
-import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from egobench_tasks.documents import read_toml
 from egobench_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -65,10 +65,7 @@ LAYOUT_KEYS = frozenset(item.name for item in fields(Layout))
 
 def read_file(path: Path) -> dict[str, Any]:
     """Read a TOML file. Raises ``InputError`` where it cannot be read."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: cannot read the wording: {error}") from error
+    return read_toml(path, "the wording")
 
 
 def users_file(variable: str, environ: Mapping[str, str] = os.environ) -> Path | None:

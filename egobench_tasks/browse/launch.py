@@ -27,6 +27,7 @@ def launch(dataset: DatasetLocation, runs: Sequence[Path], *, host: str = "127.0
     from egobench_tasks.browse.guard import ReadOnly
     from egobench_tasks.browse.html import style
     from egobench_tasks.frames.store import FrameStore
+    from egobench_tasks.servers.loopback import is_loopback
 
     library = load_library(dataset, runs)
     app = build_app(library, FrameStore())
@@ -38,7 +39,7 @@ def launch(dataset: DatasetLocation, runs: Sequence[Path], *, host: str = "127.0
             quiet=True,
             prevent_thread_lock=True,
             allowed_paths=[str(folder) for folder in library.video_folders],
-            app_kwargs={"middleware": [Middleware(ReadOnly)]},
+            app_kwargs={"middleware": [Middleware(ReadOnly, is_open=not is_loopback(host))]},
             # The computer's own fonts: Gradio's themes may name fonts that a browser would fetch.
             theme=gr.themes.Default(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
             css=style(),

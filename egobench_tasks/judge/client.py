@@ -5,33 +5,44 @@ on the disk before the next question goes out, so a run that is killed goes on w
 """
 
 import asyncio
-import json
-import os
-from collections.abc import Sequence
-from dataclasses import replace
-from http import HTTPStatus
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from tqdm import tqdm
 
-from egobench_tasks.errors import InputError
 from egobench_tasks.judge.identity import JudgeIdentity, served_identity
 from egobench_tasks.judge.prompt import JudgeItem, judge_messages
-from egobench_tasks.judge.settings import API_KEY_VARIABLE, JudgeSettings
+from egobench_tasks.judge.same_judge import check_same_judge
+from egobench_tasks.judge.settings import JudgeSettings
 from egobench_tasks.judge.store import VerdictStore, verdict_key
 from egobench_tasks.judge.verdict import Judgement, NoVerdict, read_verdict
+from egobench_tasks.runs.attempts import growing_budgets
+from egobench_tasks.runs.claims import Claims
+from egobench_tasks.runs.same_model import find_place
+from egobench_tasks.runs.sessions import Place
+from egobench_tasks.servers.client import SILENCE_S, ServerClient, tell
+from egobench_tasks.servers.failures import FailureKind, RequestFailed
+from egobench_tasks.servers.rounds import Outcome, ask_all
 
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+_FAILURES: Mapping[FailureKind, NoVerdict] = {
+    FailureKind.TIMEOUT: NoVerdict.TIMEOUT,
+    FailureKind.CONNECTION: NoVerdict.CONNECTION,
+    FailureKind.RATE_LIMITED: NoVerdict.RATE_LIMITED,
+    FailureKind.SERVER_ERROR: NoVerdict.SERVER_ERROR,
+    FailureKind.MISCONFIGURED: NoVerdict.REFUSED,
+    FailureKind.REFUSED: NoVerdict.REFUSED,
+    FailureKind.NO_COMPLETION: NoVerdict.BAD_RESPONSE,
+    FailureKind.BAD_REPLY: NoVerdict.BAD_RESPONSE,
+    FailureKind.TOO_LARGE: NoVerdict.BAD_RESPONSE,
+}
+OUTAGES = frozenset(failure for kind, failure in _FAILURES.items() if kind.is_outage)
+"""Failures that any other item would have met too, as far as a kept judgement tells."""
 
-# A server that failed for so many items in a row, each tried again max_retries times, is down or
-# misconfigured; trying all others too would take hours of timeouts.
-GIVE_UP_AFTER = 16
-SERVER_FAILURES = frozenset(
-    {NoVerdict.TIMEOUT, NoVerdict.CONNECTION, NoVerdict.RATE_LIMITED, NoVerdict.SERVER_ERROR, NoVerdict.REFUSED}
-)
-_NO_KEY = "none"
+_places: dict[tuple[str, str], Place | None] = {}
+"""Where judges are, by address and model: looked at once a process, since Inspect judges answers one by one."""
 _NOT_ASKED = Judgement(None, NoVerdict.NOT_ASKED, "")
+_LOOK_AGAIN_S = 1.0
+_SHOWN_CHARACTERS = 300
 
 
 def stored_judgements(items: Sequence[JudgeItem], identity: JudgeIdentity, store: VerdictStore) -> list[Judgement]:
@@ -49,108 +60,133 @@ def judge(items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictSto
 async def judge_async(items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictStore) -> list[Judgement]:
     """Return one judgement an item, in the items' order; equal items are asked once.
 
-    Raises no error for a judge that fails: see `Judgement.failure` for what went wrong.
+    Raises no error for a judge that fails: see `Judgement.failure` for what went wrong. Raises ``InputError`` where
+    kept verdicts are those of another judge of this name (see `same_judge`). Another run that is asking the same judge
+    for verdicts of this store is waited for.
     """
     identity = served_identity(settings)
     before = stored_judgements(items, identity, store)
-    missing = {
-        verdict_key(item, identity): item
-        for item, judgement in zip(items, before, strict=True)
-        if judgement.verdict is None
-    }
-    if missing:
-        await _ask_all(list(missing.values()), settings, identity, store)
+    place = await _look_at_judge(items, before, settings, identity, store)
+    if not _without_verdict(items, before, identity):
+        return before
+    store.check()
+    claims, claim = Claims(store.path.parent / "claims"), _claim_key(items, identity)
+    waited_s = 0.0
+    while True:
+        with claims.claim(claim) as is_ours:
+            if is_ours:
+                before = stored_judgements(items, identity, store)  # another run may have asked meanwhile
+                missing = _without_verdict(items, before, identity)
+                if missing:
+                    await _ask_all(missing, settings, identity, store, place)
+                break
+        if waited_s % SILENCE_S == 0:
+            tell(f"another run is asking {settings.model} ({claims.holder(claim)}); waiting for its verdicts")
+        await asyncio.sleep(_LOOK_AGAIN_S)
+        waited_s += _LOOK_AGAIN_S
     return stored_judgements(items, identity, store)
 
 
+def _without_verdict(
+    items: Iterable[JudgeItem], judgements: Iterable[Judgement], identity: JudgeIdentity
+) -> list[JudgeItem]:
+    """The items to ask for, each text once."""
+    missing = {
+        verdict_key(item, identity): item
+        for item, judgement in zip(items, judgements, strict=True)
+        if judgement.verdict is None
+    }
+    return list(missing.values())
+
+
+def _claim_key(items: Sequence[JudgeItem], identity: JudgeIdentity) -> str:
+    """One claim a judge, since a round asks for many items; one an item where they come singly, as Inspect's do."""
+    return verdict_key(items[0], identity) if len(items) == 1 else identity.digest
+
+
+async def _look_at_judge(
+    items: Sequence[JudgeItem],
+    before: Sequence[Judgement],
+    settings: JudgeSettings,
+    identity: JudgeIdentity,
+    store: VerdictStore,
+) -> Place | None:
+    """Return where the judge is, None where it cannot be reached, having made sure that kept verdicts are its own."""
+    kept = {
+        verdict_key(item, identity)
+        for item, judgement in zip(items, before, strict=True)
+        if judgement.verdict is not None
+    }
+    async with ServerClient(settings) as client:
+        known = (settings.base_url, settings.model)
+        if known not in _places:
+            _places[known] = await find_place(client.model_list, *known)
+        place = _places[known]
+        if place is not None and kept:
+
+            async def ask(item: JudgeItem) -> Judgement:
+                return (await _ask(client, settings, item))[0]
+
+            await check_same_judge(settings, identity, place, store, kept, ask)
+    return place
+
+
 async def _ask_all(
-    items: Sequence[JudgeItem], settings: JudgeSettings, identity: JudgeIdentity, store: VerdictStore
+    items: Sequence[JudgeItem],
+    settings: JudgeSettings,
+    identity: JudgeIdentity,
+    store: VerdictStore,
+    place: Place | None,
 ) -> None:
-    import openai
+    given: list[Judgement] = []
 
-    key = _api_key(settings)
-    waiting = iter(items)
-    failures_in_a_row = 0
+    async def ask_one(item: JudgeItem) -> Outcome:
+        judgement, outcome = await _ask(client, settings, item)
+        store.append(item, identity, judgement, place)
+        given.append(judgement)
+        progress.update()
+        return outcome
 
-    async def work() -> None:
-        nonlocal failures_in_a_row
-        for item in waiting:  # shared by all workers: each item goes to one of them
-            judgement = _without_key(await _ask(client, settings, item), key)
-            store.append(item, identity, judgement)
-            progress.update()
-            failures_in_a_row = failures_in_a_row + 1 if judgement.failure in SERVER_FAILURES else 0
-            if failures_in_a_row >= GIVE_UP_AFTER:
-                return
-
-    client = openai.AsyncOpenAI(
-        base_url=settings.base_url, api_key=key, timeout=settings.timeout_s, max_retries=settings.max_retries
-    )
     # Inspect scores one answer at a time: no bar for each.
     shown = {"desc": f"judging ({settings.model})", "unit": "answer", "disable": len(items) == 1}
-    with tqdm(total=len(items), **shown) as progress:
+    async with ServerClient(settings) as client:
+        with tqdm(total=len(items), **shown) as progress:
+            await ask_all(ask_one, items, client)
+            if len(items) > 1:
+                _tell_of(given, settings.model)
+
+
+async def _ask(client: ServerClient, settings: JudgeSettings, item: JudgeItem) -> tuple[Judgement, Outcome]:
+    """Ask with growing budgets until a reply ends by itself; a refused larger budget leaves the smaller reply."""
+    judgement: Judgement | None = None
+    for budget_tokens in growing_budgets(min(settings.max_tokens, settings.max_tokens_cap), settings.max_tokens_cap):
         try:
-            async with client, asyncio.TaskGroup() as group:
-                for _ in range(settings.concurrency):
-                    group.create_task(work())
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from None
+            reply, _ = await client.complete(judge_messages(item), budget_tokens)
+        except RequestFailed as error:
+            outcome = Outcome.OUTAGE if error.kind.is_outage else Outcome.ALIVE
+            return judgement or Judgement(None, _FAILURES[error.kind], str(error)), outcome
+        reading = read_verdict(reply.text, reply.finish_reason)
+        judgement = Judgement(reading.verdict, reading.failure, reply.text)
+        if reading.failure is not NoVerdict.TRUNCATED:
+            break
+    assert judgement is not None  # there is a first budget
+    return judgement, Outcome.ALIVE
 
 
-async def _ask(client: "AsyncOpenAI", settings: JudgeSettings, item: JudgeItem) -> Judgement:
-    """Send one request. The library repeats it with backoff, as long as a 429's Retry-After says where it says so.
-
-    The response is read here and not by the library, which hands on whatever a broken server sends.
-    """
-    import openai
-
-    try:
-        response = await client.chat.completions.with_raw_response.create(
-            model=settings.model,
-            messages=judge_messages(item),  # type: ignore[arg-type]  # plain dicts are what is sent
-            temperature=0,
-            max_tokens=settings.max_tokens,
+def _tell_of(given: Sequence[Judgement], model: str) -> None:
+    """Say why answers have no verdict, with the words of one each, and which verdicts speak against themselves."""
+    failed = [judgement for judgement in given if judgement.failure is not None]
+    for failure, count in Counter(judgement.failure for judgement in failed).most_common():
+        words = next(judgement.raw for judgement in failed if judgement.failure is failure)
+        tell(f"{model} gave no verdict on {count} of {len(given)} answers ({failure}), such as: {_short(words)}")
+    odd = [judgement for judgement in given if judgement.verdict is not None and judgement.verdict.contradicts_itself]
+    if odd:
+        tell(
+            f"{len(odd)} of {model}'s verdicts contradict their own score, such as: {_short(odd[0].raw)}; "
+            "`pred` counts, as the benchmark's accuracy is of `pred`"
         )
-    except openai.APITimeoutError as error:
-        return Judgement(None, NoVerdict.TIMEOUT, str(error))
-    except openai.APIConnectionError as error:
-        return Judgement(None, NoVerdict.CONNECTION, str(error.__cause__ or error))
-    except openai.APIStatusError as error:
-        return Judgement(None, _status_failure(error.status_code), error.response.text)
-    except openai.OpenAIError as error:
-        return Judgement(None, NoVerdict.BAD_RESPONSE, str(error))
-    return read_response(response.http_response.text)
 
 
-def read_response(body: str) -> Judgement:
-    """Read the body of a chat completion; one that is none gives no verdict, and is kept whole."""
-    try:
-        choice = json.loads(body)["choices"][0]
-        content, finish_reason = choice["message"]["content"], choice["finish_reason"]
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return Judgement(None, NoVerdict.BAD_RESPONSE, body)
-    if content is not None and not isinstance(content, str):
-        return Judgement(None, NoVerdict.BAD_RESPONSE, body)
-    reply = content or ""
-    reading = read_verdict(reply, str(finish_reason))
-    return Judgement(reading.verdict, reading.failure, reply)
-
-
-def _status_failure(status: int) -> NoVerdict:
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return NoVerdict.RATE_LIMITED
-    return NoVerdict.SERVER_ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else NoVerdict.REFUSED
-
-
-def _api_key(settings: JudgeSettings) -> str:
-    """Return the key to send; local servers need none, but the header must hold something."""
-    key = os.environ.get(settings.api_key_variable, "").strip()
-    if not key and settings.api_key_variable != API_KEY_VARIABLE:
-        raise InputError(f"the judge's key is to come from ${settings.api_key_variable}, which is not set")
-    if not key.isascii() or not key.isprintable():
-        raise InputError(f"${settings.api_key_variable} holds characters that no key has")
-    return key or _NO_KEY
-
-
-def _without_key(judgement: Judgement, key: str) -> Judgement:
-    """Servers quote a wrong key back in their errors; it must not reach the store."""
-    return judgement if key == _NO_KEY else replace(judgement, raw=judgement.raw.replace(key, "[key]"))
+def _short(words: str) -> str:
+    line = " ".join(words.split())
+    return line if len(line) <= _SHOWN_CHARACTERS else f"{line[:_SHOWN_CHARACTERS]} …"

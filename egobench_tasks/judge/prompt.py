@@ -11,13 +11,13 @@ import logging
 import os
 import re
 import string
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from egobench_tasks.documents import read_toml
 from egobench_tasks.errors import InputError
 from egobench_tasks.judge.settings import PROMPT_VARIABLE
 
@@ -105,10 +105,7 @@ def _load(path: Path) -> Wording:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: cannot read the judge's wording: {error}") from error
+    return read_toml(path, "the judge's wording")
 
 
 def _wording_of(values: Mapping[str, Any], where: str) -> Wording:

@@ -1,57 +1,39 @@
 """Which judge to ask and how, from the environment or a YAML file."""
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any
 
 from egobench_tasks.errors import InputError
-from egobench_tasks.servers import check_base_url, read_settings
+from egobench_tasks.servers.reading import file_values, variable_value
+from egobench_tasks.servers.settings import ServerSettings
 
 PREFIX = "EGOBENCH_JUDGE_"
 API_KEY_VARIABLE = f"{PREFIX}API_KEY"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
 PROMPT_VARIABLE = f"{PREFIX}PROMPT"
-"""Names a file of wording in place of ours; `judge.prompt` reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeSettings:
-    """A judge behind an OpenAI-compatible endpoint.
+class JudgeSettings(ServerSettings):
+    """A judge behind an OpenAI-compatible endpoint: all that `ServerSettings` has, with a judge's own figures.
 
-    ``base_url`` ends in the API's root (``http://127.0.0.1:8000/v1``). ``api_key_variable`` names
-    the environment variable that holds the key; the key itself is read when it is sent, and is
-    never kept here. ``timeout_s`` bounds each wait for the server; ``max_retries`` is how often a
-    request is repeated after a timeout, a lost connection, a 429 or a 5xx; ``concurrency`` is how many
-    requests are under way at once; ``max_tokens`` bounds a reply; ``label`` tells this judge from
-    another that once had the same name: verdicts of the two are kept apart. Raises ``InputError`` for values
-    that cannot work.
+    A verdict takes few tokens, a judge that reasons before it many: a reply that is cut is asked for again with twice
+    the budget. Without ``api_key_variable`` the key is ``$EGOBENCH_JUDGE_API_KEY``, and there need be none.
     """
 
-    base_url: str
-    model: str
-    api_key_variable: str = API_KEY_VARIABLE
-    timeout_s: float = 60.0
-    max_retries: int = 5
-    concurrency: int = 8
+    api_key_variable: str | None = API_KEY_VARIABLE
+    timeout_s: float = 300.0
     max_tokens: int = 512
-    label: str = ""
+    max_tokens_cap: int = 16_384
 
-    def __post_init__(self) -> None:
-        for name in ("base_url", "model", "api_key_variable"):
-            if not getattr(self, name):
-                raise InputError(f"judge settings: {name} is empty")
-        check_base_url(self.base_url)
-        if not (math.isfinite(self.timeout_s) and self.timeout_s > 0):
-            raise InputError(f"judge settings: timeout_s must be a positive number of seconds, got {self.timeout_s}")
-        for name, lowest in (("max_retries", 0), ("concurrency", 1), ("max_tokens", 1)):
-            if getattr(self, name) < lowest:
-                raise InputError(f"judge settings: {name} must be at least {lowest}, got {getattr(self, name)}")
-
-
-_TYPES: Mapping[str, type] = get_type_hints(JudgeSettings)
+    def api_key(self, environ: Mapping[str, str] = os.environ) -> str | None:
+        """Return the key to send, None for none. Raises ``InputError`` as `ServerSettings.api_key`."""
+        if self.api_key_variable == API_KEY_VARIABLE and not environ.get(API_KEY_VARIABLE, "").strip():
+            return None  # local servers need none
+        return ServerSettings.api_key(self, environ)
 
 
 def load_settings(
@@ -67,11 +49,11 @@ def load_settings(
     command line's options; None values are passed over). Raises ``InputError`` for an unknown
     name, a value of a wrong type, or a judge without base_url or model.
     """
-    values: dict[str, object] = {}
+    values: dict[str, Any] = {}
     if config is None and environ.get(CONFIG_VARIABLE):
         config = Path(environ[CONFIG_VARIABLE])
     if config is not None:
-        values |= _from_yaml(config)
+        values |= file_values(config, JudgeSettings, "the judge's")
     values |= _from_environment(environ)
     values |= {name: value for name, value in (overrides or {}).items() if value is not None}
     if not values:
@@ -82,31 +64,17 @@ def load_settings(
             + " and ".join(f"{PREFIX}{name.upper()}" for name in missing)
             + f", or name a YAML file with {CONFIG_VARIABLE}"
         )
-    return JudgeSettings(**values)  # type: ignore[arg-type]  # _typed has checked every value
-
-
-def _from_yaml(path: Path) -> dict[str, object]:
-    loaded = read_settings(path, "the judge's")
-    return {name: _typed(name, value, f"{path}: {name}") for name, value in loaded.items()}
-
-
-def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
-    apart = {API_KEY_VARIABLE, CONFIG_VARIABLE, PROMPT_VARIABLE}
-    return {
-        variable.removeprefix(PREFIX).lower(): _typed(variable.removeprefix(PREFIX).lower(), text, variable)
-        for variable, text in sorted(environ.items())
-        if variable.startswith(PREFIX) and variable not in apart and text
-    }
-
-
-def _typed(name: str, value: object, where: str) -> object:
-    """Return a value in its field's type: text is read as a number where the field holds one."""
-    if name not in _TYPES:
-        raise InputError(f"{where}: unknown setting; known are {sorted(_TYPES)}")
-    wanted = _TYPES[name]
     try:
-        if type(value) in (wanted, str) or (wanted is float and type(value) is int):
-            return wanted(value)  # text for a number may not be one: ValueError
-    except ValueError:
-        pass
-    raise InputError(f"{where}: must be of type {wanted.__name__}, got {value!r}")
+        return JudgeSettings(**values)
+    except InputError as error:
+        raise InputError(f"judge settings: {error}") from error
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    apart = {API_KEY_VARIABLE, CONFIG_VARIABLE, PROMPT_VARIABLE}
+    found: dict[str, Any] = {}
+    for variable, text in sorted(environ.items()):
+        if variable.startswith(PREFIX) and variable not in apart and text:
+            name = variable.removeprefix(PREFIX).lower()
+            found[name] = variable_value(name, text, JudgeSettings, variable)
+    return found

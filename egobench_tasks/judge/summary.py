@@ -36,6 +36,7 @@ class JudgeSummary:
     unjudged: Mapping[NoVerdict, int] = field(default_factory=dict)
     unanswered: int = 0
     lost: int = 0
+    without_score: int = 0
 
     @property
     def decided(self) -> int:
@@ -64,8 +65,9 @@ class JudgeSummary:
 
     @property
     def mean_score(self) -> float:
-        """The judge's mean score over decided questions, in [0, 5]; NaN where none is."""
-        return self.score_sum / self.decided if self.decided else math.nan
+        """The judge's mean score over decided questions that have one, in [0, 5]; NaN where none has."""
+        n_scored = self.decided - self.without_score
+        return self.score_sum / n_scored if n_scored else math.nan
 
     @property
     def unjudged_rate(self) -> float:
@@ -90,10 +92,11 @@ def summarise(judgements: Iterable[Judgement]) -> JudgeSummary:
     return JudgeSummary(
         judged=len(verdicts),
         correct=sum(verdict.correct for verdict in verdicts),
-        score_sum=math.fsum(verdict.score for verdict in verdicts),
+        score_sum=math.fsum(verdict.score for verdict in verdicts if verdict.score is not None),
         unjudged=dict(sorted(unjudged.items())),
         unanswered=unanswered,
         lost=lost,
+        without_score=sum(verdict.score is None for verdict in verdicts),
     )
 
 

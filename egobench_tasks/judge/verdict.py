@@ -1,22 +1,29 @@
-"""From a judge's reply to a verdict, strictly (PROTOCOL 2).
+"""From a judge's reply to a verdict (PROTOCOL 2).
 
-A lenient reading takes the first ``{…}`` of any text for a verdict: of code that would build one,
-of an explanation, of an error page. So the whole reply is one dict, or there is no verdict; a
-reply that holds none is neither right nor wrong.
+The verdict is the one object with ``pred`` in what follows the judge's reasoning, whatever prose stands round it. Two
+that contradict each other are none: a judge that quotes another verdict must not be read by luck.
 """
 
 import ast
 import json
 import re
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from egobench_tasks.documents import unique_keys
+from egobench_tasks.scoring.answers import NORMAL_STOP
+from egobench_tasks.scoring.endings import Ending, ending
+from egobench_tasks.scoring.reasoning import split_reasoning
+from egobench_tasks.texts import well_formed
+
 MAX_SCORE = 5
-NORMAL_STOP = "stop"
-LENGTH_STOP = "length"
 # Python's parser gives up, or worse, on nesting that no verdict needs.
 _MAX_REPLY_CHARS = 20_000
+_MAX_PYTHON_DICTS = 20
+# A score that speaks against its own `pred`: "incorrect" with a 4 or 5, "correct" with a 0 or 1.
+_LEAST_SCORE_OF_RIGHT, _MOST_SCORE_OF_RIGHT_DENIED = 4, 1
 
 
 class NoVerdict(StrEnum):
@@ -25,7 +32,9 @@ class NoVerdict(StrEnum):
     TRUNCATED = "truncated"
     ABNORMAL_STOP = "abnormal_stop"
     EMPTY = "empty"
+    UNCLOSED_REASONING = "unclosed_reasoning"
     NOT_A_DICT = "not_a_dict"
+    CONTRADICTION = "contradiction"  # two verdicts that differ
     BAD_PRED = "bad_pred"
     BAD_SCORE = "bad_score"
     BAD_REASON = "bad_reason"
@@ -42,11 +51,19 @@ class NoVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A judge's verdict on one prediction. ``score`` is in [0, 5]; ``reason`` is the judge's own text."""
+    """A judge's verdict on one prediction. ``score`` is in [0, 5], None where the judge gave none; ``reason`` is the
+    judge's own text."""
 
     correct: bool
-    score: float
+    score: float | None
     reason: str | None = None
+
+    @property
+    def contradicts_itself(self) -> bool:
+        """Whether the score speaks against ``pred``, which counts: accuracy is the benchmark's figure."""
+        if self.score is None:
+            return False
+        return self.score <= _MOST_SCORE_OF_RIGHT_DENIED if self.correct else self.score >= _LEAST_SCORE_OF_RIGHT
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,63 +91,109 @@ class Judgement:
 
 
 def read_verdict(reply: str, finish_reason: str = NORMAL_STOP) -> Reading:
-    """Read a judge's whole reply as one JSON or Python dict; a code fence round it is taken off.
+    """Read the verdict in a judge's reply: one JSON or Python dict with ``pred``, prose round it or not.
 
-    ``pred`` is "correct" or "incorrect", ``score`` a number in [0, 5] (a bool is none), ``reason``
-    text or absent. Other keys are passed over; a key that stands twice makes the reply unreadable.
-    ``finish_reason`` is why the reply ended, in the OpenAI API's words.
+    ``pred`` is "correct" or "incorrect"; ``score`` a number in [0, 5], in quotes or not (a bool is none), or absent;
+    ``reason`` text or absent. Other keys are passed over; a dict with a key that stands twice is none. Dicts that
+    agree count as one. ``finish_reason`` is why the reply ended, in the OpenAI API's words.
     """
-    if finish_reason == LENGTH_STOP:
+    ended = ending(finish_reason)
+    if ended is Ending.LENGTH:
         return Reading(None, NoVerdict.TRUNCATED)
-    if finish_reason != NORMAL_STOP:
+    if ended is not Ending.NORMAL:
         return Reading(None, NoVerdict.ABNORMAL_STOP)
-    text = _without_fence(reply)
-    if not text:
+    text = split_reasoning(reply).answer
+    if text is None:
+        return Reading(None, NoVerdict.UNCLOSED_REASONING)
+    if not text.replace("`", "").strip():
         return Reading(None, NoVerdict.EMPTY)
-    declared = _read_dict(text)
-    if declared is None:
+    found = [one for value in _dicts(text) for one in _with_pred(value)]
+    if not found:
         return Reading(None, NoVerdict.NOT_A_DICT)
+    return _one_of([_read_declared(declared) for declared in found])
+
+
+def _one_of(readings: Sequence[Reading]) -> Reading:
+    """What all readings say together: a score or a reason that only some give is not spoken against by the others."""
+    first = next((reading for reading in readings if reading.verdict is None), None)
+    if first is not None:
+        return first
+    verdicts = [reading.verdict for reading in readings if reading.verdict is not None]
+    scores = {verdict.score for verdict in verdicts if verdict.score is not None}
+    if len({verdict.correct for verdict in verdicts}) > 1 or len(scores) > 1:
+        return Reading(None, NoVerdict.CONTRADICTION)
+    reason = next((verdict.reason for verdict in verdicts if verdict.reason is not None), None)
+    return Reading(Verdict(verdicts[0].correct, next(iter(scores), None), reason))
+
+
+def _read_declared(declared: dict[object, object]) -> Reading:
     pred, score, reason = declared.get("pred"), declared.get("score"), declared.get("reason")
     if pred not in ("correct", "incorrect"):
         return Reading(None, NoVerdict.BAD_PRED)
-    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= MAX_SCORE:
+    number = _number(score)
+    if score is not None and (number is None or not 0 <= number <= MAX_SCORE):
         return Reading(None, NoVerdict.BAD_SCORE)
     if reason is not None and not isinstance(reason, str):
         return Reading(None, NoVerdict.BAD_REASON)
-    return Reading(Verdict(pred == "correct", float(score), reason))
+    return Reading(Verdict(pred == "correct", number, None if reason is None else well_formed(reason)))
 
 
-_FENCE = re.compile(r"```[\w+-]*\s*(?P<body>.*?)\s*```", re.DOTALL)
+_QUOTED_NUMBER = re.compile(r"\s*\d(?:\.\d+)?\s*", re.ASCII)
 
 
-def _without_fence(reply: str) -> str:
-    text = reply.strip()
-    match = _FENCE.fullmatch(text)
-    return match["body"] if match else text
-
-
-def _read_dict(text: str) -> dict[object, object] | None:
-    if len(text) > _MAX_REPLY_CHARS or not (text.startswith("{") and text.endswith("}")):
+def _number(score: object) -> float | None:
+    if isinstance(score, bool):
         return None
-    return _read_json_dict(text) or _read_python_dict(text)
+    if isinstance(score, str):
+        return float(score) if _QUOTED_NUMBER.fullmatch(score) else None
+    return float(score) if isinstance(score, int | float) else None
 
 
-def _read_json_dict(text: str) -> dict[object, object] | None:
-    try:
-        value = json.loads(text, object_pairs_hook=_dict_of_unique)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+def _with_pred(value: object) -> Iterator[dict[object, object]]:
+    """The dicts with ``pred`` in a value, itself or inside; a verdict's own parts are not looked into."""
+    if isinstance(value, dict) and "pred" in value:
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _with_pred(part)
 
 
-def _dict_of_unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise ValueError("a key stands twice")
-    return value
+def _dicts(text: str) -> Iterator[object]:
+    """Every dict that text holds, JSON or Python, in its order; what stands inside one is part of it."""
+    if len(text) > _MAX_REPLY_CHARS:
+        return
+    decoder = json.JSONDecoder(object_pairs_hook=unique_keys)
+    n_python, start = 0, text.find("{")
+    while start != -1:
+        end = start + 1
+        try:
+            value, end = decoder.raw_decode(text, start)
+            yield value
+        except (ValueError, RecursionError):
+            if n_python < _MAX_PYTHON_DICTS:
+                n_python += 1
+                span_end = _matching_brace(text, start)
+                value = None if span_end is None else _python_dict(text[start:span_end])
+                if value is not None and span_end is not None:
+                    end = span_end
+                    yield value
+        start = text.find("{", end)
 
 
-def _read_python_dict(text: str) -> dict[object, object] | None:
+_TOKEN = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[{}]""", re.DOTALL)
+
+
+def _matching_brace(text: str, start: int) -> int | None:
+    """Where the brace at ``start`` is closed (the index after it), quoted text aside; None where it is not."""
+    depth = 0
+    for match in _TOKEN.finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
+        if depth == 0:
+            return match.end()
+    return None
+
+
+def _python_dict(text: str) -> dict[object, object] | None:
     """Read a dict of Python literals: what a judge writes when it is asked for a dictionary."""
     try:
         with warnings.catch_warnings():

@@ -11,10 +11,12 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from egobench_tasks.cache import cache_dir
+from egobench_tasks.cache import cache_dir, own_layer
+from egobench_tasks.files import create_private, make_private_folder
 from egobench_tasks.runs.sessions import Session, write_session
+from egobench_tasks.texts import well_formed
 
 if TYPE_CHECKING:
     from egobench_tasks.frames.lazy import FrameList
@@ -36,6 +38,7 @@ class Answer:
 
     ``text`` is what the answer is read from. ``reasoning`` is what the host kept apart from it.
     ``budget_tokens`` is the most new tokens that the generation could have had; the context may have held fewer.
+    ``repeat`` counts from 0 where a question is asked several times.
     """
 
     key: str
@@ -50,6 +53,7 @@ class Answer:
     reasoning: str = ""
     budget_tokens: int | None = None
     latency_s: float | None = None
+    repeat: int = 0
 
 
 def answer_key(**inputs: Any) -> str:
@@ -79,9 +83,9 @@ def question_key(
 
 
 def journal_root() -> Path:
-    """``EGOBENCH_JOURNAL``, else ``journal`` in the cache folder."""
+    """``EGOBENCH_JOURNAL``, else ``journal`` in the cache folder, or in the user's own where that is another's."""
     named = os.environ.get(JOURNAL_VARIABLE)
-    return Path(named) if named else cache_dir() / "journal"
+    return Path(named) if named else own_layer(cache_dir() / "journal")
 
 
 def is_fresh(environ: Mapping[str, str] = os.environ) -> bool:
@@ -119,29 +123,39 @@ class Journal:
         self.folder = folder
         self.session = session
         self._stem = uuid.uuid4().hex
-        self._file: TextIO | None = None
+        self._file: BinaryIO | None = None
+        self._read_bytes: dict[Path, int] = {}
 
     def answers(self) -> dict[str, Answer]:
         """Read all answers by key. A line that a kill cut short is left out: its question is asked again."""
-        return {answer.key: answer for answers in self.by_session().values() for answer in answers}
+        self._read_bytes = {}
+        return self.news()
+
+    def news(self) -> dict[str, Answer]:
+        """Read the answers that have come since the last reading: other processes', and this one's own."""
+        found: dict[str, Answer] = {}
+        for path in sorted(self.folder.glob("*.jsonl")):
+            text, self._read_bytes[path] = _read_from(path, self._read_bytes.get(path, 0))
+            found |= {answer.key: answer for answer in _answers(text)}
+        return found
 
     def by_session(self) -> dict[str, list[Answer]]:
         """Read all answers by the file that holds them, which is named as its session's (see `sessions`)."""
-        return {path.stem: list(_read_file(path)) for path in sorted(self.folder.glob("*.jsonl"))}
+        return {path.stem: list(_answers(_read_from(path, 0)[0])) for path in sorted(self.folder.glob("*.jsonl"))}
 
     def note_session(self) -> None:
         """Write down what gives this process's answers, before the first of them; once is enough."""
         if self.session is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.folder)
             write_session(self.folder, self._stem, self.session)
 
     def append(self, answer: Answer) -> None:
         """Write one answer and return once it is on disk."""
         if self._file is None:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.folder)
             self.note_session()
-            self._file = (self.folder / f"{self._stem}.jsonl").open("x", encoding="utf-8")
-        self._file.write(json.dumps(asdict(answer), ensure_ascii=False) + "\n")
+            self._file = create_private(self.folder / f"{self._stem}.jsonl")
+        self._file.write((json.dumps(asdict(answer), ensure_ascii=False) + "\n").encode("utf-8", "replace"))
         self._file.flush()
         os.fsync(self._file.fileno())
 
@@ -153,13 +167,30 @@ class Journal:
             self._stem = uuid.uuid4().hex
 
 
-_NAMES = frozenset(field.name for field in fields(Answer))
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("key", "question_id", "task", "prompt", "text", "finish_reason", "reasoning"), (str,)),
+    **dict.fromkeys(("n_prompt_tokens", "n_new_tokens", "budget_tokens"), (int, type(None))),
+    "clip_notes": (list, type(None)),
+    "latency_s": (int, float, type(None)),
+    "repeat": (int,),
+}
+assert set(_TYPES) == {field.name for field in fields(Answer)}  # an answer with a field unknown here would be lost
 _REQUIRED = frozenset(field.name for field in fields(Answer) if field.default is dataclasses.MISSING)
 
 
-def _read_file(path: Path) -> Iterator[Answer]:
+def _read_from(path: Path, start: int) -> tuple[str, int]:
+    """Text beyond what was read before, and where whole lines end: a last one without its end may still be growing."""
+    if not path.is_file() or path.stat().st_size <= start:  # a pipe of that name would be waited for without end
+        return "", start
+    with path.open("rb") as file:
+        file.seek(start)
+        data = file.read()
+    return data.decode("utf-8", "replace"), start + data.rfind(b"\n") + 1
+
+
+def _answers(text: str) -> Iterator[Answer]:
     # not splitlines(): a model may write U+2028 or other line ends that JSON leaves as they are
-    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+    for line in text.split("\n"):
         answer = _read(line)
         if answer is not None:
             yield answer
@@ -168,8 +199,12 @@ def _read_file(path: Path) -> Iterator[Answer]:
 def _read(line: str) -> Answer | None:
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    if not isinstance(record, Mapping) or not _REQUIRED <= set(record) <= _NAMES:
+    if not isinstance(record, Mapping) or not _REQUIRED <= set(record) <= set(_TYPES):
         return None
-    return Answer(**{**record, "clip_notes": tuple(record.get("clip_notes", ()))})
+    if not all(isinstance(value, _TYPES[name]) for name, value in record.items()):
+        return None
+    texts = {name: well_formed(value) for name, value in record.items() if isinstance(value, str)}
+    notes = tuple(str(note) for note in record.get("clip_notes") or ())
+    return Answer(**{**record, **texts, "clip_notes": notes})

@@ -10,7 +10,7 @@ from typing import Any
 from egobench_tasks.files import write_atomically
 from egobench_tasks.runs.record import Answerer, utc_now
 from egobench_tasks.runs.values import from_json
-from egobench_tasks.servers import ServedModel
+from egobench_tasks.servers.models import ServedModel
 
 SUFFIX = ".session.json"
 """Of a session's file, beside the ``.jsonl`` of its answers and of the same name."""

@@ -139,4 +139,12 @@ def scripted() -> Iterator[ScriptedJudge]:
 
 @pytest.fixture
 def settings(scripted) -> JudgeSettings:
-    return JudgeSettings(base_url=scripted.base_url, model="scripted", timeout_s=5, max_retries=1, concurrency=4)
+    return JudgeSettings(
+        base_url=scripted.base_url,
+        model="scripted",
+        timeout_s=5,
+        max_retries=1,
+        concurrency=4,
+        max_stall_s=1,
+        max_tokens_cap=512,
+    )

@@ -12,17 +12,20 @@ from typing import Any
 
 from PIL import Image
 
-from egobench_tasks.hosts.endpoint.client import EndpointClient
-from egobench_tasks.hosts.endpoint.message import content_parts
-from egobench_tasks.hosts.endpoint.reply import Reply
-from egobench_tasks.hosts.endpoint.settings import ImageDetail
+from egobench_tasks.hosts.endpoint.message import user_message
+from egobench_tasks.hosts.endpoint.settings import EndpointSettings
 from egobench_tasks.hosts.endpoint.sight import BUDGET_TOKENS, QUESTION, SIZE_PX
+from egobench_tasks.servers.client import ServerClient
+from egobench_tasks.servers.dialect import Message
+from egobench_tasks.servers.reply import Reply
 
 Size = tuple[int, int]
 """Width and height in pixels."""
 
+# Some models give a picture alone more tokens than one of many (LLaVA-OneVision tiles it).
 _N_PICTURES = 2
-# One picture alone is given more tokens than one of many by some models (LLaVA-OneVision's tiles).
+# Patches and tiles are cut from sizes rounded up.
+_AMPLE = 1.25
 
 
 class PromptMeter:
@@ -32,19 +35,19 @@ class PromptMeter:
     can be said. Pictures of other sizes are measured where a count is suspiciously low, each size once.
     """
 
-    def __init__(self, client: EndpointClient, detail: ImageDetail, tokens_per_image: int | None) -> None:
+    def __init__(self, client: ServerClient, settings: EndpointSettings, tokens_per_image: int | None) -> None:
         self._client = client
-        self._detail = detail
+        self._settings = settings
         self._tokens_per_image = tokens_per_image
         self._measured: dict[Size, float] = {}
         self._blind_tokens: int | None = None
 
-    async def complaint(self, content: Sequence[Mapping[str, Any]], reply: Reply) -> str | None:
+    async def complaint(self, message: Message, reply: Reply) -> str | None:
         """Return why a reply's prompt cannot have held all images of the message; None where it can."""
         n_tokens = reply.n_prompt_tokens
         if self._tokens_per_image is None or n_tokens is None:
             return None
-        sizes = _image_sizes(content)
+        sizes = _image_sizes(message["content"])
         if n_tokens >= sum(count * self._ample_tokens(size) for size, count in sizes.items()):
             return None
         needed = sum([count * await self._tokens(size) for size, count in sizes.items()])
@@ -60,8 +63,10 @@ class PromptMeter:
         if size in self._measured:
             return self._measured[size]
         assert self._tokens_per_image is not None
+        if size == SIZE_PX:
+            return self._tokens_per_image
         area, known_area = size[0] * size[1], SIZE_PX[0] * SIZE_PX[1]
-        return self._tokens_per_image * max(1.0, area / known_area)
+        return self._tokens_per_image * _AMPLE * max(1.0, area / known_area)
 
     async def _tokens(self, size: Size) -> float:
         """Prompt tokens of an image of a size among several; 0 where the server does not count them."""
@@ -73,7 +78,7 @@ class PromptMeter:
         return self._measured[size]
 
     async def _count(self, parts: Sequence[str | bytes]) -> int:
-        reply, _ = await self._client.complete(content_parts(parts, self._detail), BUDGET_TOKENS)
+        reply, _ = await self._client.complete([user_message(parts, self._settings)], BUDGET_TOKENS)
         return reply.n_prompt_tokens or 0
 
 

@@ -7,26 +7,29 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
 
 from tqdm import tqdm
 
 from egobench_tasks.asking.messages import to_record
+from egobench_tasks.asking.order import clips_together
 from egobench_tasks.asking.prompts import Segment
+from egobench_tasks.errors import InputError
+from egobench_tasks.files import make_private_folder
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.lazy import FrameList
-from egobench_tasks.hosts.endpoint.client import EndpointClient, RequestFailed
 from egobench_tasks.hosts.endpoint.cut_prompts import PromptMeter
-from egobench_tasks.hosts.endpoint.message import message_content
-from egobench_tasks.hosts.endpoint.reply import Reply
-from egobench_tasks.hosts.endpoint.same_model import check_same_model, find_place
+from egobench_tasks.hosts.endpoint.message import question_message
+from egobench_tasks.hosts.endpoint.same_answers import ANSWERS
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings
+from egobench_tasks.hosts.endpoint.sharing import ask_shared
 from egobench_tasks.hosts.endpoint.sight import check_sight
 from egobench_tasks.runs.attempts import growing_budgets, next_attempt
+from egobench_tasks.runs.claims import Claims
+from egobench_tasks.runs.failed import FailedBefore
 from egobench_tasks.runs.journal import (
     CLIP_UNREADABLE,
     REQUEST_FAILED,
@@ -38,19 +41,23 @@ from egobench_tasks.runs.journal import (
     question_key,
 )
 from egobench_tasks.runs.record import Answerer, Asked
+from egobench_tasks.runs.repeats import keyed_rows
+from egobench_tasks.runs.same_model import Model, check_same_model, find_place
 from egobench_tasks.runs.sessions import read_sessions, session_of
 from egobench_tasks.runs.tally import count
-
-# So many failures in a row, each tried again max_retries times, and the server is down or misconfigured:
-# trying all others too would take hours of timeouts.
-GIVE_UP_AFTER = 16
+from egobench_tasks.servers.client import ServerClient
+from egobench_tasks.servers.dialect import Message
+from egobench_tasks.servers.failures import FailureKind, RequestFailed
+from egobench_tasks.servers.reply import Reply
+from egobench_tasks.servers.rounds import Outcome, give_up_limit
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointQuestion:
     """What a question needs to be asked. ``prompt`` is the message as readable text, for the journal.
 
-    ``budget_tokens``: new tokens that its task gives models that do not reason.
+    ``budget_tokens``: new tokens that its task gives models that do not reason. ``repeat`` counts from 0 where a
+    question is asked several times.
     """
 
     question_id: str
@@ -59,6 +66,7 @@ class EndpointQuestion:
     segments: tuple[Segment, ...]
     frames: FrameList
     budget_tokens: int
+    repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,7 @@ class EndpointAnswers:
     def find(self, question: EndpointQuestion) -> Answer | None:
         """Return the answer that counts, the last attempt's, or None where one is still to be made."""
         answer, budget = self._next_attempt(question)
-        return answer if budget is None or (question.task, question.question_id) in self.standing else None
+        return answer if budget is None or _name(question) in self.standing else None
 
     def missing(self, questions: Sequence[EndpointQuestion]) -> list[EndpointQuestion]:
         """Return the questions without an answer that counts."""
@@ -109,31 +117,31 @@ class EndpointAnswers:
 
         Before the first, the model is looked at: raises ``InputError`` where kept answers are another model's (see
         `same_model`). Where any question has frames, the sight check follows: raises ``EgobenchError`` where the server
-        ignores images.
+        ignores images. Raises ``InputError`` too where the journal cannot be written. What another run is asking at
+        the moment is left to it, and waited for.
         """
         started_s = time.monotonic()
-        missing = self.missing(questions)
-        async with EndpointClient(self._settings) as client:
+        missing = clips_together(self.missing(questions), lambda question: (question.frames, question.prompt))
+        async with ServerClient(self._settings) as client:
             await self._look_at_model(client, questions, n_missing=len(missing))
             unanswered = await self._ask_missing(client, missing) if missing else []
         counts = count([self.find(question) for question in questions], len(missing), self._n_asked_again)
         self.asked = Asked(counts=counts, seconds=time.monotonic() - started_s)
         return unanswered
 
-    async def _look_at_model(
-        self, client: EndpointClient, questions: Sequence[EndpointQuestion], n_missing: int
-    ) -> None:
+    async def _look_at_model(self, client: ServerClient, questions: Sequence[EndpointQuestion], n_missing: int) -> None:
         """Make sure that this model's answers are kept where another's are not. Raises ``InputError`` where they are.
 
         Kept answers need no server that is there, if nothing is to be asked.
         """
-        place = await find_place(client, self._settings)
+        place = await find_place(client.model_list, self._settings.base_url, self._settings.model)
         if place is None:
             if not n_missing:
                 print(f"{self._settings.base_url} is not there; all answers are kept ones", file=sys.stderr)
             return
         self.answerer = replace(self.answerer, server=asdict(place.served))
-        question_of = {answer.key: question for question in questions if (answer := self.find(question))}
+        # A cut attempt counts too: it stands where a larger budget is refused.
+        question_of = {answer.key: question for question in questions if (answer := self._next_attempt(question)[0])}
         kept = {
             stem: taken
             for stem, answers in self.journal.by_session().items()
@@ -143,63 +151,93 @@ class EndpointAnswers:
         async def ask_again(answer: Answer) -> Answer | None:
             question = question_of[answer.key]
             try:
-                content = await asyncio.to_thread(self._content, question)
+                message = await asyncio.to_thread(self._message, question)
                 budget_tokens = answer.budget_tokens or question.budget_tokens
-                return _answer(question, answer.key, *await client.complete(content, budget_tokens), budget_tokens)
+                return _answer(
+                    question,
+                    answer.key,
+                    *await client.complete([message], budget_tokens, question.repeat),
+                    budget_tokens,
+                )
             except (ClipError, RequestFailed):
                 return None
 
         sessions = read_sessions(self.journal.folder)
-        confirmed, self._n_asked_again = await check_same_model(self._settings, place, sessions, kept, ask_again)
+        model = Model(self._settings.model, place, self._settings.most_at_once, sampled=self._settings.temperature != 0)
+        confirmed, self._n_asked_again = await check_same_model(model, ANSWERS, sessions, kept, ask_again)
         self.journal.session = session_of(self.answerer, place, confirmed)
         if self._n_asked_again:
             self.journal.note_session()  # what was seen now need not be looked at again
 
-    async def _ask_missing(self, client: EndpointClient, missing: Sequence[EndpointQuestion]) -> list[Unanswered]:
-        n_tokens = await check_sight(client, self._settings.image_detail) if shows_images(missing) else None
-        self._meter = PromptMeter(client, self._settings.image_detail, n_tokens)
-        try:
-            return await self._ask_all(client, missing)
-        finally:
-            self.journal.close()
-
-    async def _ask_all(self, client: EndpointClient, questions: Sequence[EndpointQuestion]) -> list[Unanswered]:
+    async def _ask_missing(self, client: ServerClient, missing: Sequence[EndpointQuestion]) -> list[Unanswered]:
+        """Ask those first that no run has asked so far, those last that failed before."""
+        self._check_journal()
+        n_tokens = await check_sight(client, self._settings) if shows_images(missing) else None
+        failed = FailedBefore(self.journal.folder)
+        before = failed.keys()
+        questions = sorted(missing, key=lambda question: self._claim_key(question) in before)
+        unanswered: dict[tuple[str, str], Unanswered] = {}
         # Decoding threads above the number of cores would only hold more frames.
         with (
-            ThreadPoolExecutor(max_workers=min(self._settings.concurrency, os.cpu_count() or 1)) as pool,
+            ThreadPoolExecutor(max_workers=min(self._settings.most_at_once, os.cpu_count() or 1)) as pool,
             tqdm(total=len(questions), desc=f"Asking {self._settings.model}", unit="question") as progress,
         ):
-            loop = asyncio.get_running_loop()
+            meter = PromptMeter(client, self._settings, n_tokens)
 
-            async def ask_one(question: EndpointQuestion) -> Unanswered | None:
+            async def ask_one(question: EndpointQuestion) -> Outcome:
+                outcome = Outcome.ALIVE
                 try:
-                    content = await loop.run_in_executor(pool, self._content, question)
-                    await self._attempts(client, question, content)
+                    message = await asyncio.get_running_loop().run_in_executor(pool, self._message, question)
+                    await self._attempts(client, question, message, meter)
                 except ClipError as error:
-                    return Unanswered(question.question_id, question.task, CLIP_UNREADABLE, str(error))
+                    unanswered[_name(question)] = _unanswered(question, CLIP_UNREADABLE, str(error))
+                    outcome = Outcome.NOT_ASKED
                 except RequestFailed as error:
                     smaller, _ = self._next_attempt(question)
-                    if smaller is None:
-                        return Unanswered(question.question_id, question.task, REQUEST_FAILED, str(error))
-                    self.standing[question.task, question.question_id] = str(error)
-                finally:
-                    progress.update()
-                return None
+                    if smaller is not None:
+                        self.standing[_name(question)] = str(error)
+                    else:
+                        unanswered[_name(question)] = _unanswered(question, REQUEST_FAILED, str(error))
+                        failed.append(self._claim_key(question))
+                        outcome = Outcome.OUTAGE if error.kind.is_outage else Outcome.ALIVE
+                progress.update()
+                return outcome
 
-            return await _in_parallel(ask_one, questions, self._settings.concurrency)
+            def is_answered(question: EndpointQuestion) -> bool:
+                self._kept |= self.journal.news()  # another run's may have come
+                return self.find(question) is not None
 
-    def _content(self, question: EndpointQuestion) -> list[dict[str, Any]]:
-        return message_content(question.segments, question.frames, self._settings.image_detail)
+            claims = Claims(self.journal.folder / "claims")
+            try:
+                given_up = await ask_shared(ask_one, questions, client, claims, self._claim_key, is_answered)
+            finally:
+                self.journal.close()
+        why = f"not asked: {give_up_limit(client)} questions in a row had failed before"
+        unanswered |= {_name(question): _unanswered(question, REQUEST_FAILED, why) for question in given_up}
+        return [unanswered[_name(question)] for question in missing if _name(question) in unanswered]
+
+    def _check_journal(self) -> None:
+        try:
+            make_private_folder(self.journal.folder)
+            FailedBefore(self.journal.folder).touch()
+        except OSError as error:
+            raise InputError(
+                f"{self.journal.folder}: answers cannot be kept there ({error.strerror}); "
+                "name another folder with EGOBENCH_JOURNAL"
+            ) from error
+
+    def _message(self, question: EndpointQuestion) -> Message:
+        return question_message(question.segments, question.frames, self._settings)
 
     async def _attempts(
-        self, client: EndpointClient, question: EndpointQuestion, content: Sequence[dict[str, Any]]
+        self, client: ServerClient, question: EndpointQuestion, message: Message, meter: PromptMeter
     ) -> None:
         """Ask until an answer ends by itself, or the budget has reached its cap."""
         _, budget_tokens = self._next_attempt(question)
         while budget_tokens is not None:
-            reply, latency_s = await client.complete(content, budget_tokens)
-            if complaint := await self._meter.complaint(content, reply):
-                raise RequestFailed(complaint)
+            reply, latency_s = await client.complete([message], budget_tokens, question.repeat)
+            if complaint := await meter.complaint(message, reply):
+                raise RequestFailed(FailureKind.MISCONFIGURED, complaint)
             answer = _answer(question, self._key(question, budget_tokens), reply, latency_s, budget_tokens)
             self.journal.append(answer)
             self._kept[answer.key] = answer
@@ -207,14 +245,19 @@ class EndpointAnswers:
 
     def _next_attempt(self, question: EndpointQuestion) -> tuple[Answer | None, int | None]:
         """The last attempt so far, and the budget of the next one, None where there is none to come."""
-        first_tokens = self._settings.first_budget(question.budget_tokens)
-        budgets = growing_budgets(first_tokens, self._settings.max_tokens_cap)
+        budgets = growing_budgets(self._first_budget(question), self._settings.max_tokens_cap)
         return next_attempt(self._kept, partial(self._key, question), budgets)
+
+    def _first_budget(self, question: EndpointQuestion) -> int:
+        return self._settings.first_budget(question.budget_tokens)
+
+    def _claim_key(self, question: EndpointQuestion) -> str:
+        return self._key(question, self._first_budget(question))
 
     def _key(self, question: EndpointQuestion, budget_tokens: int) -> str:
         return question_key(
             self.answerer.identity,
-            to_record(question.segments),
+            keyed_rows(to_record(question.segments), question.repeat),
             question.frames,
             budget_tokens,
             self.answerer.generation,
@@ -224,6 +267,14 @@ class EndpointAnswers:
 def shows_images(questions: Sequence[EndpointQuestion]) -> bool:
     """Whether any of the questions has frames: words alone need no server that sees."""
     return any(question.frames.requests for question in questions)
+
+
+def _name(question: EndpointQuestion) -> tuple[str, str]:
+    return question.task, question.question_id
+
+
+def _unanswered(question: EndpointQuestion, finish_reason: str, reason: str) -> Unanswered:
+    return Unanswered(question.question_id, question.task, finish_reason, reason)
 
 
 def _answer(question: EndpointQuestion, key: str, reply: Reply, latency_s: float, budget_tokens: int) -> Answer:
@@ -239,42 +290,5 @@ def _answer(question: EndpointQuestion, key: str, reply: Reply, latency_s: float
         n_new_tokens=reply.n_new_tokens,
         budget_tokens=budget_tokens,
         latency_s=round(latency_s, 3),
+        repeat=question.repeat,
     )
-
-
-async def _in_parallel(
-    ask_one: Callable[[EndpointQuestion], Awaitable[Unanswered | None]],
-    questions: Sequence[EndpointQuestion],
-    concurrency: int,
-) -> list[Unanswered]:
-    """Run ``ask_one`` on all questions, and return those that stayed unanswered, in their order.
-
-    Gives up once too many requests in a row have failed; the rest then stay unanswered for that reason.
-    A clip that cannot be read says nothing of the server: EgoTempo's users may lack any number of clips.
-    """
-    give_up_after = max(GIVE_UP_AFTER, concurrency)
-    why = f"not asked: {give_up_after} questions in a row had failed before"
-    outcomes: list[Unanswered | None] = [
-        Unanswered(question.question_id, question.task, REQUEST_FAILED, why) for question in questions
-    ]
-    waiting = iter(enumerate(questions))
-    failed_in_a_row = 0
-
-    async def work() -> None:
-        nonlocal failed_in_a_row
-        for index, question in waiting:  # shared by all workers: each question goes to one of them
-            outcomes[index] = outcome = await ask_one(question)
-            if outcome is None:
-                failed_in_a_row = 0
-            elif outcome.finish_reason == REQUEST_FAILED:
-                failed_in_a_row += 1
-            if failed_in_a_row >= give_up_after:
-                return
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(concurrency):
-                group.create_task(work())
-    except ExceptionGroup as errors:  # a defect, or a full disk: one is enough to say so
-        raise errors.exceptions[0] from None
-    return [outcome for outcome in outcomes if outcome is not None]

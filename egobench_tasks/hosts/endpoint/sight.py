@@ -5,30 +5,43 @@ import io
 from PIL import Image, ImageDraw
 
 from egobench_tasks.errors import EgobenchError
-from egobench_tasks.hosts.endpoint.client import EndpointClient, RequestFailed
-from egobench_tasks.hosts.endpoint.message import content_parts
-from egobench_tasks.hosts.endpoint.reply import Reply
-from egobench_tasks.hosts.endpoint.settings import ImageDetail
+from egobench_tasks.hosts.endpoint.message import user_message
+from egobench_tasks.hosts.endpoint.settings import EndpointSettings
+from egobench_tasks.runs.attempts import growing_budgets
+from egobench_tasks.scoring.endings import Ending, ending
+from egobench_tasks.servers.client import ServerClient, tell
+from egobench_tasks.servers.dialect import Message
+from egobench_tasks.servers.failures import RequestFailed
+from egobench_tasks.servers.reply import Reply
 
 QUESTION = "Which shape does the picture show? Answer with one word."
-BUDGET_TOKENS = 32
+# Reasoning models spend hundreds of tokens before their first word, and some servers refuse less than they need.
+BUDGET_TOKENS, _LAST_BUDGET_TOKENS = 256, 4096
 SIZE_PX = (480, 270)  # a frame of 16:9 footage, so that the cost of a frame can be read off
 
 
-async def check_sight(client: EndpointClient, detail: ImageDetail) -> int | None:
+async def check_sight(client: ServerClient, settings: EndpointSettings) -> int | None:
     """Ask one tiny question with and without a picture; return the prompt tokens that the picture took.
 
-    None where the server counts no tokens for it and yet answers otherwise. Raises ``EgobenchError``
-    where nothing differs, or the server cannot be asked at all.
+    None where the server counts no tokens for it and yet answers otherwise, or refuses the question without a
+    picture. Raises ``EgobenchError`` where nothing differs, or the server cannot be asked with a picture at all.
     """
-    blind = await _ask(client, [QUESTION], detail)
-    seeing = await _ask(client, [QUESTION, picture()], detail)
+    words, shown = user_message([QUESTION], settings), user_message([QUESTION, picture()], settings)
+    blind = await _ask(client, words)
+    seeing = await _ask(client, shown)
+    if isinstance(seeing, RequestFailed):
+        raise EgobenchError(f"the server does not answer a question of a picture: {seeing}")
+    if isinstance(blind, RequestFailed):
+        tell(f"{settings.model} answers a picture and refuses words alone, so it is taken to see: {blind}")
+        return None
     if blind.n_prompt_tokens is not None and seeing.n_prompt_tokens is not None:
         n_tokens = seeing.n_prompt_tokens - blind.n_prompt_tokens
         if n_tokens != 0:
             return n_tokens
-    # Answers tell something only where the same question gets the same one twice.
-    if _said(seeing) != _said(blind) == _said(await _ask(client, [QUESTION], detail)):
+    # Answers tell something only where they are whole, and the same question gets the same one twice.
+    if Ending.LENGTH in (ending(blind.finish_reason), ending(seeing.finish_reason)):
+        blind, seeing = await _ask(client, words, to_its_end=True), await _ask(client, shown, to_its_end=True)
+    if _said(seeing) != _said(blind) == _said(await _ask(client, words, to_its_end=True)):
         return None
     raise EgobenchError(
         "this server ignores images: a question has the same prompt tokens and the same answer with and without one. "
@@ -45,14 +58,28 @@ def picture() -> bytes:
     return file.getvalue()
 
 
-async def _ask(client: EndpointClient, parts: list[str | bytes], detail: ImageDetail) -> Reply:
-    try:
-        reply, _ = await client.complete(content_parts(parts, detail), BUDGET_TOKENS)
-    except RequestFailed as error:
-        what = "text alone" if len(parts) == 1 else "a picture"
-        raise EgobenchError(f"the server does not answer a question of {what}: {error}") from None
-    return reply
+async def _ask(client: ServerClient, message: Message, *, to_its_end: bool = False) -> Reply | RequestFailed:
+    """Ask with more and more tokens until there is a reply, or one that was not cut; return the refusal if all are.
+
+    Raises ``EgobenchError`` for an outage.
+    """
+    cap_tokens = client.settings.max_tokens_cap
+    budgets = growing_budgets(min(BUDGET_TOKENS, cap_tokens), min(_LAST_BUDGET_TOKENS, cap_tokens))
+    last: Reply | RequestFailed | None = None
+    for budget_tokens in budgets:
+        try:
+            last, _ = await client.complete([message], budget_tokens)
+        except RequestFailed as error:
+            if error.kind.is_outage:
+                what = "text alone" if len(message["content"]) == 1 else "a picture"
+                raise EgobenchError(f"the server does not answer a question of {what}: {error}") from None
+            last = last or error
+        else:
+            if not to_its_end or ending(last.finish_reason) is not Ending.LENGTH:
+                break
+    assert last is not None  # there is a first budget
+    return last
 
 
-def _said(reply: Reply) -> tuple[str, str]:
-    return reply.reasoning, reply.text
+def _said(reply: Reply | RequestFailed) -> tuple[str, str] | None:
+    return (reply.reasoning, reply.text) if isinstance(reply, Reply) else None

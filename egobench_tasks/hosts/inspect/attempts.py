@@ -29,11 +29,11 @@ from inspect_ai.solver import Generate, TaskState
 from inspect_ai.util import LimitExceededError
 
 from egobench_tasks.benchmarks import EGOGEARS
-from egobench_tasks.hosts.endpoint.pace import backoff_s
-from egobench_tasks.hosts.endpoint.reply import BadReply, NotACompletion, Reply, checked_reply, read_completion
 from egobench_tasks.runs.attempts import growing_budgets
 from egobench_tasks.runs.journal import CLIP_UNREADABLE, REQUEST_FAILED
 from egobench_tasks.scoring.endings import Ending, ending
+from egobench_tasks.servers.pace import backoff_s
+from egobench_tasks.servers.reply import BadReply, NotACompletion, Reply, checked_reply, read_completion
 
 ATTEMPTS = "attempts"
 """The name in a sample's metadata of its attempts, the one that counts last."""
@@ -86,17 +86,14 @@ async def ask(state: TaskState, generate: Generate) -> None:
             attempt = await _attempt(state, question, generate, budget_tokens)
         except LimitExceededError:
             raise
-        except (BadReply, Refused) as error:
-            if not attempts:
+        except Exception as error:
+            if attempts:
+                state.output, state.messages = standing
+            elif isinstance(error, BadReply | Refused):
                 state.output = ModelOutput(model=str(state.model), error=str(error))
                 attempts.append(Attempt("", REQUEST_FAILED))
             else:
-                state.output, state.messages = standing
-            break
-        except Exception:
-            if not attempts:
                 raise
-            state.output, state.messages = standing
             break
         attempts.append(attempt)
         standing = state.output, list(state.messages)

@@ -77,12 +77,20 @@ class TaskJudge:
 
 
 def judge_answers(items: Sequence[JudgeItem | Judgement], settings: JudgeSettings | None) -> list[Judgement]:
-    """Judge what was answered (`asking.open.to_judge`); without a judge nothing is decided, and there is no rate."""
-    if settings is None:
-        return [item if item == LOST else Judgement(None, NoVerdict.NOT_ASKED, "") for item in items]
+    """Judge what was answered (`asking.open.to_judge`); without a judge nothing is decided, and there is no rate.
+
+    A judge that cannot be seen to be the one whose verdicts are kept gives none: a night's answers are still to save.
+    """
     asked = [item for item in items if isinstance(item, JudgeItem)]
-    given = iter(judge(asked, settings, VerdictStore(default_store_path())))
-    return [next(given) if isinstance(item, JudgeItem) else item for item in items]
+    try:
+        given = judge(asked, settings, VerdictStore(default_store_path())) if settings else None
+    except EgobenchError as error:
+        logger.error(str(error))
+        given = None
+    if given is None:
+        return [item if item == LOST else Judgement(None, NoVerdict.NOT_ASKED, "") for item in items]
+    verdicts = iter(given)
+    return [next(verdicts) if isinstance(item, JudgeItem) else item for item in items]
 
 
 class JudgeScore(SampleLevelComputation):
@@ -124,9 +132,13 @@ def judge_metrics() -> list[SampleLevelMetric]:
     task_judge = TaskJudge()
     return [
         _metric("judge_accuracy", JudgeScore(task_judge, lambda verdict: float(verdict.correct)), _mean_of_judged),
-        _metric("judge_score", JudgeScore(task_judge, lambda verdict: verdict.score), _mean_of_judged),
+        _metric("judge_score", JudgeScore(task_judge, _score), _mean_of_judged),
         _metric("judged", Judged(task_judge, lambda verdict: 1.0), np.mean),
     ]
+
+
+def _score(verdict: Verdict) -> float:
+    return math.nan if verdict.score is None else verdict.score
 
 
 def _metric(name: str, scores: JudgeScore, aggregate: Callable[[Sequence[float]], float]) -> SampleLevelMetric:

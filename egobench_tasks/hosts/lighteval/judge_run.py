@@ -1,5 +1,6 @@
 """Judging a finished run again: to complete missing verdicts, or by another judge (`egobench judge RUN`)."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,8 +8,10 @@ from typing import Any
 
 from egobench_tasks.asking.open import to_judge
 from egobench_tasks.errors import InputError
+from egobench_tasks.files import check_output_folder
 from egobench_tasks.hosts.lighteval.details import OPEN_TASK, read_rows
-from egobench_tasks.hosts.lighteval.saved import SavedJudge, only_run
+from egobench_tasks.hosts.lighteval.saved import only_run
+from egobench_tasks.hosts.lighteval.saved_task import SavedJudge
 from egobench_tasks.judge.client import judge
 from egobench_tasks.judge.identity import JudgeIdentity, served_identity
 from egobench_tasks.judge.prompt import JudgeItem
@@ -106,6 +109,7 @@ def judge_run(run: Path, settings: JudgeSettings, store: VerdictStore) -> Judged
     They go to a file of this judge's own (`judge.verdict_files`). Raises what `read_open_answers` raises.
     """
     answers = read_open_answers(run)
+    check_output_folder(run)
     items = [answer.item for answer in answers if isinstance(answer.item, JudgeItem)]
     given = judge(items, settings, store)
     identity = served_identity(settings)
@@ -133,4 +137,5 @@ def saved_verdict(metric: Mapping[str, Any]) -> Verdict | None:
     """Return the verdict that was saved with an answer, None where there was none."""
     if not metric.get("judged"):
         return None
-    return Verdict(correct=metric["judge_accuracy"] == 1, score=metric.get("judge_score", 0.0))
+    score = metric.get("judge_score", 0.0)
+    return Verdict(metric["judge_accuracy"] == 1, None if score is None or math.isnan(score) else score)

@@ -19,9 +19,9 @@ from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc
 
 from egobench_tasks.errors import EgobenchError, InputError
+from egobench_tasks.files import check_output_folder
 from egobench_tasks.hosts.lighteval.details import DETAILS_NAME
 from egobench_tasks.hosts.lighteval.generation import Generation, no_generation
-from egobench_tasks.hosts.lighteval.identity import comparable
 from egobench_tasks.hosts.lighteval.record import answerer_of_config
 from egobench_tasks.hosts.lighteval.run import (
     AnsweringModel,
@@ -30,7 +30,7 @@ from egobench_tasks.hosts.lighteval.run import (
     make_pipeline,
     parse_lighteval_options,
 )
-from egobench_tasks.runs.differences import differing
+from egobench_tasks.runs.differences import comparable, differing
 from egobench_tasks.runs.journal import MISSING, UNANSWERED
 from egobench_tasks.runs.record import RECORDS_FOLDER, Answerer, Asked, Counts, RunRecord, record_of
 from egobench_tasks.runs.shards import SHARD_VARIABLE
@@ -42,6 +42,7 @@ _SHOWN = 20
 _SHAPING_NOTHING = frozenset(
     {"cache_dir", "batch_size", "served"}
     | {"base_url", "api_key_variable", "concurrency", "requests_per_minute", "timeout_s", "max_retries"}
+    | {"price_in", "price_out", "headers", "query", "max_stall_s", "stream"}
 )
 _SAID_BY_SERVERS = ("server_id", "root", "parent")
 
@@ -123,6 +124,7 @@ def merge_runs(runs: Sequence[Path], out: Path) -> int:
     tasks = sorted({task for run in saved for task in run.details})
     model = MergedModel(MergedModelConfig(**saved[0].model_config), found, saved)
     os.environ.pop(SHARD_VARIABLE, None)  # the merged run is of all questions
+    check_output_folder(out)
     pipeline = make_pipeline(",".join(task.split("|")[0] for task in tasks), model, _options(out))
     _check_inputs(saved[0], {name: _input(vars(task.config)) for name, task in pipeline.tasks_dict.items()})
     finish(pipeline)
@@ -131,7 +133,11 @@ def merge_runs(runs: Sequence[Path], out: Path) -> int:
     if model.missing:
         ids = ", ".join(question_id for _, question_id in sorted(model.missing)[:_SHOWN])
         more = ", …" if len(model.missing) > _SHOWN else ""
-        print(f"{len(model.missing)} questions are missing and count as wrong: {ids}{more}", file=sys.stderr)
+        print(
+            f"{len(model.missing)} questions are missing and count as wrong: {ids}{more}\n"
+            "The run is partial. (In EgoTempo they count neither as right nor as wrong.)",
+            file=sys.stderr,
+        )
     return 1 if model.missing else 0
 
 
@@ -216,6 +222,10 @@ def _read_details(path: Path) -> list[tuple[str, Generation]]:
                     finish_reason=response.get("finish_reason", NORMAL_STOP),
                     answered_by=response.get("answered_by", ""),
                     thinking=bool(response.get("thinking")),
+                    finish_reasons=response.get("finish_reasons"),
+                    n_prompt_tokens=response.get("n_prompt_tokens"),
+                    n_new_tokens=response.get("n_new_tokens"),
+                    latency_s=response.get("latency_s"),
                 ),
             )
         )

@@ -13,7 +13,8 @@ from egobench_tasks import __version__
 from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.data import locate
 from egobench_tasks.errors import InputError
-from egobench_tasks.files import write_atomically
+from egobench_tasks.files import check_output_folder, write_atomically
+from egobench_tasks.report.analyse.budgets import NO_PRICE, Price
 from egobench_tasks.report.read.choice_results import FindDataset, score_choice_runs
 from egobench_tasks.report.read.open_reader import load_open_rows
 from egobench_tasks.report.read.open_results import read_open_runs
@@ -35,15 +36,22 @@ class Format(StrEnum):
 
 
 def write_report(
-    runs: Sequence[Path], out: Path, formats: Sequence[Format] = tuple(Format), find_dataset: FindDataset = locate
+    runs: Sequence[Path],
+    out: Path,
+    formats: Sequence[Format] = tuple(Format),
+    find_dataset: FindDataset = locate,
+    against: Path | None = None,
+    price: Price = NO_PRICE,
 ) -> list[Path]:
     """Read the runs, score them against the datasets, and write the report into ``out``.
 
     Writes ``report.html``, ``report.md`` with ``figures/*.svg``, ``csv/*.csv`` and ``report.json``,
     as far as ``formats`` asks for them, and returns their paths. Raises ``InputError`` for runs that
-    cannot be read or are of another dataset, before anything is written.
+    cannot be read or are of another dataset, before anything is written. ``against`` and
+    ``price``: see `build_document`.
     """
-    return write_document(build_document(runs, find_dataset), out, "report", formats)
+    check_output_folder(out)
+    return write_document(build_document(runs, find_dataset, against, price), out, "report", formats)
 
 
 def write_document(document: Document, out: Path, name: str, formats: Sequence[Format] = tuple(Format)) -> list[Path]:
@@ -55,18 +63,34 @@ def write_document(document: Document, out: Path, name: str, formats: Sequence[F
         files[f"{name}.md"] = render_markdown(document)
         files |= {f"figures/{plot.key}.svg": plot.svg for section in document.sections for plot in section.plots}
     if Format.CSV in formats:
-        files |= {f"csv/{name}.csv": frame.to_csv(index=False) for name, frame in _frames(document)}
+        files |= {f"csv/{name}.csv": _without_formulas(frame).to_csv(index=False) for name, frame in _frames(document)}
     if Format.JSON in formats:
         files[f"{name}.json"] = render_json(document)
     return _write(out, files)
 
 
-def build_document(runs: Sequence[Path], find_dataset: FindDataset = locate) -> Document:
-    """Read and score the runs and lay out their report. Raises ``InputError`` as `write_report` does."""
-    found = find_runs(runs)
+def build_document(
+    runs: Sequence[Path],
+    find_dataset: FindDataset = locate,
+    against: Path | None = None,
+    price: Price = NO_PRICE,
+) -> Document:
+    """Read and score the runs and lay out their report.
+
+    ``against`` holds one run of EgoGears, among ``runs`` or not: every other run's paired difference from it stands
+    beside its scores. ``price`` is that of a served model's tokens, for what each probe cost. Raises ``InputError`` as
+    `write_report` does.
+    """
+    paths = [*runs]
+    if against is not None and against.resolve() not in {path.resolve() for path in runs}:
+        paths.append(against)
+    found = find_runs(paths)
+    if against is not None and not found.choice:
+        raise InputError(f"{against}: --against compares runs of EgoGears, and none is here")
     documents = []
     if found.choice:
-        documents.append(egogears_document(score_choice_runs(found.choice, find_dataset)))
+        results = score_choice_runs(found.choice, find_dataset)
+        documents.append(egogears_document(results if against is None else results.against(against), price))
     if found.open:
         rows = load_open_rows(find_dataset(EGOTEMPO))
         documents.append(egotempo_document(read_open_runs(found.open, rows)))
@@ -115,6 +139,21 @@ def _frames(document: Document) -> Iterable[tuple[str, pd.DataFrame]]:
                 rows[name] = rows[name].str.join(" ")
         yield table.key, rows
     yield from document.data.items()
+
+
+def _without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Text that a spreadsheet would compute, or run, gets a quotation mark before it; numbers stay numbers."""
+    return frame.rename(columns=_quoted).map(_quoted)
+
+
+def _quoted(cell: Any) -> Any:
+    if not isinstance(cell, str) or not cell.lstrip().startswith(("=", "+", "-", "@", "\t", "\r")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def _write(out: Path, files: Mapping[str, str]) -> list[Path]:

@@ -196,7 +196,7 @@ def test_valid_rows_come_through_whole(parse_single, n_options, data):
     ("line", "message"),
     [
         ("{broken", "line 3: broken JSON"),
-        ('{"id": "a", "id": "b"}', r"line 3: broken JSON \(a key is given twice"),
+        ('{"id": "a", "id": "b"}', r"line 3: broken JSON \(key 'id' is given twice"),
         ("[1]", "line 3: not a JSON object"),
         ("[" * 100_000, "line 3: (JSON nested too deeply|broken JSON)"),
     ],

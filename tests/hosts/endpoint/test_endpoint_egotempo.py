@@ -11,10 +11,10 @@ import pytest
 from egobench_tasks.asking.open import NO_CLIP
 from egobench_tasks.frames.lazy import FrameList, FrameRequest
 from egobench_tasks.frames.spec import FrameSpec, Sampling
-from egobench_tasks.hosts.endpoint.settings import Thinking
 from egobench_tasks.hosts.lighteval.endpoint import EndpointModel
 from egobench_tasks.hosts.lighteval.metrics import ChoiceScores, OpenScores
 from egobench_tasks.runs.journal import CLIP_UNREADABLE
+from egobench_tasks.servers.settings import Thinking
 
 
 def answer(settings, docs):
@@ -30,12 +30,12 @@ def test_an_open_question_is_asked_with_its_frames_and_its_tasks_budget(server, 
     assert unanswered == []
     for doc, request in zip(docs, server.asked, strict=True):
         (clip,) = doc.images.clips()
-        text, *jpegs = server.parts_of(request)
+        *jpegs, text = server.parts_of(request)  # the frames come first (PROTOCOL 2)
         assert doc.specific["question"] in text
         assert jpegs == list(clip.jpegs)
         assert len(jpegs) >= 6  # one a second
         assert request["max_tokens"] == 512
-    assert OpenScores().compute(docs[0], responses[0]) == {"exact_match": 1, "token_f1": 1, "answered": 1}
+    assert OpenScores().compute(docs[0], responses[0]) == {"exact_match": 1, "token_f1": 1, "answered": 1, "lost": 0}
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,8 @@ def test_a_clip_that_is_not_there_leaves_its_question_unanswered(server, setting
     assert (missing.question_id, missing.finish_reason) == (docs[-1].specific["question_id"], CLIP_UNREADABLE)
     assert "no clip for this question" in missing.reason
     assert [response.finish_reason for response in responses] == ["stop", CLIP_UNREADABLE]
-    assert OpenScores().compute(docs[-1], responses[-1])["answered"] == 0
+    scores = OpenScores().compute(docs[-1], responses[-1])
+    assert (scores["answered"], scores["lost"]) == (0, 1)
 
 
 def test_any_number_of_clips_that_are_not_there_stops_nothing(server, settings, questions, ask):
@@ -97,7 +98,7 @@ def test_the_closed_form_is_asked_and_scored_as_multiple_choice(server, settings
     docs = open_docs(task)
 
     def script(request, n):
-        letter = re.search(r"^([A-D])\. Answer", server.parts_of(request)[0], re.MULTILINE)[1]
+        letter = re.search(r"^([A-D])\. Answer", server.parts_of(request)[-1], re.MULTILINE)[1]
         return server.say(server.completion(json.dumps({"answer": [letter]})))
 
     server.script = script

@@ -36,7 +36,8 @@ def test_the_message_holds_texts_and_the_stores_jpegs_in_order(server, settings,
 def test_settings_reach_the_request(server, settings, questions, ask):
     extra = {"top_k": 1, "chat_template_kwargs": {"x": 1}}
     values = {"thinking": "on", "image_detail": "high", "temperature": None, "max_tokens": 9, "extra_body": extra}
-    from egobench_tasks.hosts.endpoint.settings import ImageDetail, Thinking, TokensField
+    from egobench_tasks.hosts.endpoint.settings import ImageDetail
+    from egobench_tasks.servers.settings import Thinking, TokensField
 
     values |= {"thinking": Thinking.ON, "image_detail": ImageDetail.HIGH}
     values |= {"max_tokens_field": TokensField.MAX_COMPLETION_TOKENS}

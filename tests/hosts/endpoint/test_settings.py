@@ -3,13 +3,8 @@ from pathlib import Path
 import pytest
 
 from egobench_tasks.errors import InputError
-from egobench_tasks.hosts.endpoint.settings import (
-    EndpointSettings,
-    ImageDetail,
-    Thinking,
-    TokensField,
-    load_endpoint_settings,
-)
+from egobench_tasks.hosts.endpoint.settings import EndpointSettings, ImageDetail, load_endpoint_settings
+from egobench_tasks.servers.settings import Thinking, TokensField
 
 NEEDED = "base_url: http://127.0.0.1:8000/v1\nmodel: m\n"
 
@@ -64,15 +59,15 @@ def test_a_model_that_thinks_gets_the_reasoning_budget_unless_told_otherwise(loa
         ("concurency: 4", "unknown setting 'concurency'"),
         ("api_key: sk-1", "api_key does not belong in a file"),
         ("concurrency: 0", "concurrency must be at least 1, got 0"),
-        ("concurrency: many", "concurrency must be a whole number, got 'many'"),
-        ("concurrency: true", "concurrency must be a whole number, got True"),
+        ("concurrency: many", "concurrency must be a whole number or one of auto; got 'many'"),
+        ("concurrency: true", "concurrency must be a whole number or one of auto; got True"),
         ("concurrency: 1.5", "concurrency must be a whole number"),
         ("timeout_s: 0", "timeout_s must be a positive number"),
         ("timeout_s: .inf", "timeout_s must be a positive number"),
         ("requests_per_minute: -1", "requests_per_minute must be a positive number"),
         ("temperature: 3", r"temperature must lie in \[0, 2\]"),
         ("max_retries: -1", "max_retries must be at least 0"),
-        ("max_retries:", "max_retries must be a whole number, got None"),
+        ("max_retries:", "max_retries must be a whole number; got None"),
         ("thinking: maybe", "thinking must be one of auto, on, off; got 'maybe'"),
         ("image_detail: big", "image_detail must be one of auto, low, high"),
         ("extra_body: 1", "extra_body must be a mapping"),
@@ -112,7 +107,7 @@ def test_a_key_of_odd_characters_is_refused():
     assert made.api_key({"K": " sk-1\n"}) == "sk-1"
     with pytest.raises(InputError, match=r"\$K holds characters"):
         made.api_key({"K": "sk\u20131"})
-    assert EndpointSettings(base_url="http://h/v1", model="m").api_key({"K": "sk-1"}) == "none"
+    assert EndpointSettings(base_url="http://h/v1", model="m").api_key({"K": "sk-1"}) is None
 
 
 def test_identity_holds_what_shapes_an_answer_and_nothing_else():

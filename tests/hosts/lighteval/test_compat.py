@@ -6,6 +6,7 @@ import json
 
 import pytest
 import typer
+from lighteval.logging.evaluation_tracker import EvaluationTracker
 from lighteval.models import model_loader
 from lighteval.models.transformers.vlm_transformers_model import VLMTransformersModel, VLMTransformersModelConfig
 from lighteval.tasks.lighteval_task import LightevalTask, LightevalTaskConfig
@@ -111,3 +112,18 @@ def test_no_dataset_is_one_message_that_says_what_to_run(monkeypatch, tmp_path):
 def test_fewer_questions_than_published_are_said_aloud(docs_of, caplog):
     docs_of("multi")
     assert "the published split has 1487" in caplog.text
+
+
+def test_defect_folders_are_made_of_a_models_name_as_it_is(tmp_path):
+    tracker = EvaluationTracker(output_dir=str(tmp_path / "out"))
+    tracker.general_config_logger.model_name = "../../x"
+    tracker.save_results("now", {})
+    assert (tmp_path / "x" / "results_now.json").is_file()
+
+
+def test_a_models_name_cannot_climb_out_of_the_output_folder(tmp_path):
+    tracker = EvaluationTracker(output_dir=str(tmp_path / "out"))
+    tracker.general_config_logger.log_model_info(VLMTransformersModelConfig(model_name="../../x"))
+    tracker.general_config_logger.log_end_time()
+    tracker.save()
+    assert [path.parent for path in tmp_path.rglob("results_*.json")] == [tmp_path / "out" / "results" / "x"]

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egobench_tasks.hosts.endpoint.reply import BadReply, read_reply, split_inline
 from egobench_tasks.scoring.answers import parse_answer
 from egobench_tasks.scoring.endings import NOT_GIVEN
 from egobench_tasks.scoring.reasoning import Reasoned
+from egobench_tasks.servers.reply import BadReply, read_reply, split_inline
 
 
 @pytest.mark.parametrize(

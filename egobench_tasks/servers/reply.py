@@ -7,9 +7,11 @@ from typing import Any
 
 from egobench_tasks.scoring.endings import NOT_GIVEN, Ending, ending
 from egobench_tasks.scoring.reasoning import Reasoned, split_reasoning
+from egobench_tasks.texts import well_formed
 
 _TEXT_PARTS = ("text", "output_text")
 _REASONING_PARTS = ("thinking", "reasoning")
+_REASON_CHARACTERS = 100
 
 
 class BadReply(Exception):
@@ -53,7 +55,7 @@ def read_completion(loaded: Any) -> Reply:
         message = choice["message"]
         content, parted = _text_and_reasoning(message.get("content"))
         separate = "".join(_text_and_reasoning(message.get("reasoning_content") or message.get("reasoning")))
-        reason = str(choice.get("finish_reason") or NOT_GIVEN)
+        reason = well_formed(str(choice.get("finish_reason") or NOT_GIVEN))[:_REASON_CHARACTERS]
     except (LookupError, TypeError, AttributeError) as error:
         raise _not_a_completion(error, json.dumps(loaded, default=str)) from None
     usage = loaded.get("usage")
@@ -113,11 +115,12 @@ def _text_and_reasoning(value: object) -> tuple[str, str]:
     if value is None:
         return "", ""
     if isinstance(value, str):
-        return value, ""
+        return well_formed(value), ""
     if not isinstance(value, list):
         raise TypeError(f"content is a {type(value).__name__}")
     pairs = [("", "") if part is None else _part(part) for part in value]
-    return "".join(text for text, _ in pairs), "".join(reasoning for _, reasoning in pairs)
+    texts, reasonings = zip(*pairs, strict=True) if pairs else ((), ())
+    return well_formed("".join(texts)), well_formed("".join(reasonings))
 
 
 def _part(part: Any) -> tuple[str, str]:

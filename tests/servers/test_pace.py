@@ -1,31 +1,7 @@
 import asyncio
 import time
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 
-import pytest
-
-from egobench_tasks.hosts.endpoint.pace import Pace, backoff_s, retry_after_s
-
-NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [
-        (None, None),
-        ("7", 7),
-        ("0.5", 0.5),
-        ("-3", 0),
-        ("99999", 3600),
-        ("nan", None),
-        ("soon", None),
-        (format_datetime(NOW + timedelta(seconds=9), usegmt=True), 9),
-        (format_datetime(NOW - timedelta(seconds=9), usegmt=True), 0),
-    ],
-)
-def test_retry_after_in_both_forms(value, seconds):
-    assert retry_after_s({} if value is None else {"retry-after": value}, NOW) == seconds
+from egobench_tasks.servers.pace import Pace, backoff_s
 
 
 def test_backoff_doubles_up_to_a_minute_less_some_jitter():

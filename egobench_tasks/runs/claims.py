@@ -1,0 +1,67 @@
+"""Who is at work on which question, so that two runs on one journal ask each once.
+
+A claim is a lease: a small file that its holder renews. One whose holder was killed is over at once on the same
+machine, and elsewhere once it has not been renewed for `LEASE_S`. Leases need neither the file system's locks nor
+clocks that agree.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import SoftFileLease, Timeout
+
+from egobench_tasks.files import make_private_folder
+
+LEASE_S = 60.0
+
+
+class Claims:
+    """The claims of one journal or store, in a folder of their own. For use in one thread."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        # Kept between tries: how long a claim of another machine's has not been renewed is what one lease has seen.
+        self._leases: dict[str, SoftFileLease] = {}
+
+    @contextmanager
+    def claim(self, key: str) -> Iterator[bool]:
+        """Hold the claim on a key, if it is free: yields whether it is held now.
+
+        Raises ``OSError`` where the folder cannot be written.
+        """
+        make_private_folder(self.folder)
+        lease = self._leases.setdefault(key, SoftFileLease(self._path(key), lease_duration=LEASE_S, timeout=0))
+        if lease.is_locked or not _acquired(lease):  # by this run itself, or by another
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            lease.release()
+            self._leases.pop(key)
+
+    def is_free(self, key: str) -> bool:
+        """Whether a key can be claimed now: nobody holds it, or whoever did has ended."""
+        with self.claim(key) as is_ours:
+            return is_ours
+
+    def holder(self, key: str) -> str:
+        """Who holds a key, in words for people: the process and its machine."""
+        try:
+            lines = self._path(key).read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            lines = []
+        facts = dict(line.split("=", 1) for line in lines if "=" in line)
+        return f"process {facts['pid']} on {facts['host']}" if {"pid", "host"} <= facts.keys() else "another run"
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.claim"
+
+
+def _acquired(lease: SoftFileLease) -> bool:
+    try:
+        lease.acquire()
+    except Timeout:
+        return False
+    return True
