@@ -12,8 +12,8 @@ from lighteval.models.transformers.vlm_transformers_model import VLMTransformers
 
 from egobench_tasks.frames.lazy import FrameList
 from egobench_tasks.hosts.lighteval import identity
-from egobench_tasks.hosts.lighteval.identity import comparable, model_identity, with_identity
-from egobench_tasks.runs.differences import differing
+from egobench_tasks.hosts.lighteval.identity import model_identity, with_identity
+from egobench_tasks.runs.differences import comparable, differing
 
 
 def identity_of(model_name, sha="", **settings):
