@@ -103,7 +103,7 @@ def power_table(plan: Plan, repeats: int, differences: Sequence[float]) -> Table
     columns = [
         Column("repeats", "Answers a question", Kind.COUNT),
         Column("smallest", "Would show (points)", Kind.PERCENT, 2),
-        *(Column(f"power {value:g}", f"{100 * value:g} points", Kind.PERCENT) for value in differences),
+        *(Column(f"power {value:g}", f"at {100 * value:g}", Kind.PERCENT) for value in differences),
     ]
     note = (
         "Would show: the smallest true difference that is found four times in five (5 %, two-sided); beside it how "
@@ -132,7 +132,13 @@ def assuming(
 ) -> Plan:
     """Return the plan with what is given in place of what the runs at hand say."""
     given = {"discordance": discordance, "correlation": correlation, "within": within}
-    known = {name: value for name, value in given.items() if value is not None}
-    if not known:
+    named = [name for name, value in given.items() if value is not None]
+    if not named:
         return plan
-    return replace(plan, **known, source=f"{' and '.join(known)} as given, else of {plan.source}")
+    return replace(
+        plan,
+        discordance=plan.discordance if discordance is None else discordance,
+        correlation=plan.correlation if correlation is None else correlation,
+        within=plan.within if within is None else within,
+        source=f"{' and '.join(named)} as given, else of {plan.source}",
+    )
