@@ -56,7 +56,7 @@ def test_repeats_are_kept_apart_and_go_on_after_a_kill(words, vlm, monkeypatch):
 
 def test_repeats_at_temperature_0_are_refused_before_a_model_is_loaded(vlm, monkeypatch):
     monkeypatch.setenv(REPEATS_VARIABLE, "2")
-    with pytest.raises(typer.BadParameter, match="2 repeats at temperature 0 .*generation_parameters="):
+    with pytest.raises(typer.BadParameter, match=r"2 repeats at temperature 0 .*generation_parameters="):
         vlm()
 
 
