@@ -1,5 +1,6 @@
 # make test   everything, in a virtual environment of its own
 # make check  ruff and mypy
+# make families   families of models, small and random, in an environment with torchvision; ONLY="gemma3 smolvlm" for some
 # make serve-transformers, make serve-vllm   a real server answers the sample (vLLM: 2.6 GB, needs AVX-512)
 # make demo   the whole path on a generated benchmark: build, load, run two models, print their tables
 
@@ -7,8 +8,9 @@ PYTHON ?= python3
 BIN := $(CURDIR)/.venv/bin
 INSTALLED := .venv/installed
 DEMO := .demo
+FAMILIES := .families
 
-.PHONY: demo test check serve-transformers serve-vllm
+.PHONY: demo test check families serve-transformers serve-vllm
 
 test: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist worksteal
@@ -37,6 +39,20 @@ demo: $(INSTALLED)
 		--vision-model --custom-tasks egobench_tasks.tasks --output-dir runs/tiny-llava --save-details
 	cd $(DEMO) && $(BIN)/lighteval custom oracle $(CURDIR)/dataset_scripts/sample/oracle_model.py "egogears|0" \
 		--custom-tasks egobench_tasks.tasks --output-dir runs/oracle --save-details
+
+families: $(FAMILIES)/installed
+	PYTHONPATH=$(CURDIR) $(FAMILIES)/bin/python tests/families/table.py $(ONLY)
+
+# On top of .venv. The index's torchvision is built for CUDA and asks for its operators when it is imported; without
+# that file its transforms run beside the small CPU build of torch. Never so in .venv itself.
+$(FAMILIES)/installed: $(INSTALLED)
+	$(PYTHON) -m venv --without-pip $(FAMILIES)
+	echo "import site; site.addsitedir('$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")')" \
+		> $$(echo $(FAMILIES)/lib/python3.*/site-packages)/project.pth
+	$(BIN)/pip --python $(FAMILIES)/bin/python install --quiet --no-deps \
+		torchvision==0.28.0 timm==1.0.31 peft==0.21.2 num2words==0.5.14 docopt==0.6.2
+	: > $$(echo $(FAMILIES)/lib/python3.*/site-packages)/torchvision/_meta_registrations.py
+	touch $@
 
 $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -109,3 +109,5 @@ EGOTEMPO = EgoTempo(
     data_variable="EGOTEMPO_DATA",
     canary="84dd8c89-eb8d-4989-9a48-040113dc00a1",
 )
+
+BENCHMARKS: tuple[Benchmark, ...] = (EGOGEARS, EGOTEMPO)

@@ -1,6 +1,7 @@
 """Finding a benchmark's dataset and loading its rows with the videos undecoded."""
 
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -108,7 +109,8 @@ def pin(location: DatasetLocation) -> DatasetLocation:
 def load_rows(location: DatasetLocation, config: str) -> "Dataset":
     """Load one config's test split; Video columns stay references, so that a row costs no decoding.
 
-    Give a Hub location pinned (`pin`). Raises ``InputError`` where the dataset has no such config or cannot be loaded.
+    Give a Hub location pinned (`pin`). Raises ``InputError`` where the dataset has no such config, cannot be loaded,
+    or is a folder some of whose clips lie outside of it.
     """
     from datasets import List, Video, load_dataset
 
@@ -123,7 +125,26 @@ def load_rows(location: DatasetLocation, config: str) -> "Dataset":
     for column in _VIDEO_COLUMNS:
         if column in rows.column_names:
             rows = rows.cast_column(column, references[column])
+    if location.is_folder:
+        _check_inside(rows, Path(location.path))
     return rows
+
+
+def _check_inside(rows: "Dataset", folder: Path) -> None:
+    """A dataset comes from anyone, and a link in it could name any file of the user's."""
+    # Of columns made for ``datasets.Video``, a list of clips is one cell.
+    cells = [cell for column in _VIDEO_COLUMNS if column in rows.column_names for cell in rows[column]]
+    clips = itertools.chain.from_iterable(cell if isinstance(cell, list) else [cell] for cell in cells)
+    inside = folder.resolve()
+    if inside.parent.name == "snapshots":  # of the Hub's cache, where a revision's files are links to the repository's
+        inside = inside.parent.parent
+    for path in sorted({clip["path"] for clip in clips if clip is not None and clip["path"] is not None}):
+        target = Path(path).resolve()
+        if not target.is_relative_to(inside):
+            raise InputError(
+                f"{path}: leads out of the dataset, to {target}; clips must lie in its folder: copy them there, "
+                "or hard-link them"
+            )
 
 
 def _check_commit(rows: "Dataset", location: DatasetLocation) -> None:

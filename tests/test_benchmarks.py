@@ -33,7 +33,7 @@ def test_egotempo_facts_hold_on_the_real_file(shared_dir):
 
 
 def test_a_dataset_on_the_hub_is_pinned_or_not_named():
-    facts = {"name": "x", "title": "X", "paper": "p", "annotation_licence": "mit", "data_variable": "X_DATA"}
+    facts = dict.fromkeys(("name", "title", "paper", "annotation_licence", "data_variable", "canary"), "x")
     with pytest.raises(ValueError, match="together"):
         Benchmark(**facts, hub_id="org/x")
     assert Benchmark(**facts, hub_id="org/x", revision="v1").revision == "v1"

@@ -76,3 +76,20 @@ def test_two_folders_of_one_name_are_not_mixed_up(sample_folder, tmp_path):
     for folder in (sample_folder / "egogears", copy):
         rows = load_rows(DatasetLocation(str(folder)), "single")
         assert rows[0]["video"]["path"].startswith(str(folder))
+
+
+@pytest.mark.parametrize("name", ["single", "multi"])
+def test_a_clip_that_is_a_link_out_of_the_dataset_is_refused(name, sample_folder, tmp_path):
+    """A link to a text file gave frames of its words."""
+    dataset = shutil.copytree(sample_folder / "egogears", tmp_path / "egogears")
+    secret = tmp_path / "secret.txt"
+    secret.write_text("words\n" * 100)
+    clip = sorted((dataset / name / "videos").iterdir())[0]
+    inside = clip.with_name("moved.mp4")
+    clip.rename(inside)
+    clip.symlink_to(inside.name)
+    assert len(load_rows(parse_location(str(dataset), where="here"), name))  # a link that stays inside is none out
+    clip.unlink()
+    clip.symlink_to(secret)
+    with pytest.raises(InputError, match=r"leads out of the dataset, to .*secret\.txt"):
+        load_rows(parse_location(str(dataset), where="here"), name)

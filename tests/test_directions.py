@@ -39,6 +39,7 @@ ROOMS = [
     "egobench_tasks.data",
     "egobench_tasks.servers",
     "egobench_tasks.scoring",
+    "egobench_tasks.canary",
     "egobench_tasks.benchmarks",
     "egobench_tasks.documents",
     "egobench_tasks.files",
@@ -63,7 +64,7 @@ HEAVY = {
     "httpx": {"egobench_tasks.servers", "dataset_scripts.publish"},
     "matplotlib": {"egobench_tasks.report.show"},
     "pandas": {"egobench_tasks.report.read", "egobench_tasks.report.analyse", "egobench_tasks.report.show"},
-    "scipy": {"egobench_tasks.report.analyse"},
+    "scipy": {"egobench_tasks.report.read", "egobench_tasks.report.analyse"},
     "torch": {"egobench_tasks.hosts.lighteval", "dataset_scripts.sample"},
     "transformers": {"egobench_tasks.hosts.lighteval", "dataset_scripts.sample"},
 }

@@ -104,6 +104,7 @@ def build_egogears(
         built["multi"] = _finish_multi(multi, journal_file(out))
     report = BuildReport(
         builder=EGOGEARS.name,
+        canary=EGOGEARS.canary,
         configs=configs,
         summaries=tuple(one.summary for one in built.values()),
         dropped=tuple(drop for one in built.values() for drop in one.dropped),
@@ -243,6 +244,7 @@ def _card(tables: Mapping[str, Sequence[Mapping[str, Any]]], report: BuildReport
         "features": features_table({config: SCHEMAS[config] for config in tables}),
         "statistics": statistics_table(report.summaries),
         "dropped": str(len(report.dropped)),
+        "canary": EGOGEARS.canary,
         "licence": EGOGEARS.annotation_licence,
         "paper": EGOGEARS.paper,
         "eprint": EGOGEARS.paper.removeprefix("arXiv:"),

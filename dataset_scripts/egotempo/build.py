@@ -143,6 +143,7 @@ def _report(
     summary = replace(summary, counts={**summary.counts, "clips": coverage})
     return BuildReport(
         builder=EGOTEMPO.name,
+        canary=EGOTEMPO.canary,
         configs=(FOLDER,),
         summaries=(summary,),
         dropped=(),
@@ -233,6 +234,7 @@ def _card(report: BuildReport) -> bytes:
         "contents": contents_table([replace(summary, name=EGOTEMPO.config)]),
         "features": features_table({EGOTEMPO.config: SCHEMA}),
         "statistics": statistics_table([replace(summary, name=EGOTEMPO.config)]),
+        "canary": EGOTEMPO.canary,
         "licence": EGOTEMPO.annotation_licence,
         "paper": EGOTEMPO.paper,
         "eprint": EGOTEMPO.paper.removeprefix("arXiv:"),

@@ -17,7 +17,8 @@ from egobench_tasks.frames.plain import PlainDecoder
 from egobench_tasks.frames.source import Source, UnusualClip, open_source
 from egobench_tasks.frames.spec import FrameSpec, Sampling
 
-MAX_HEIGHT_PX = 480
+MAX_SHORT_SIDE_PX = 540
+"""As in Ego4D's ``video_540ss``, which EgoTempo takes unscaled (PROTOCOL 2)."""
 # Measured on street footage of 854x480: 46.4 dB from its source, in 40 % of the time of "medium" (47.1 dB, as large).
 # The same bytes for the same frames: one thread, and without mbtree, whose vector code reads memory that nobody set
 # (PyAV 18.1: of 3,000 cuts made side by side, 10 differed in a few blocks).
@@ -30,9 +31,9 @@ def cut_clip(video: Path, start_s: float, end_s: float, out: Path) -> int:
     """Write the frames with start_s <= time < end_s as H.264 in MP4, the index in front, without sound.
 
     Times are seconds from the video's start, by the rule of `frames.spec.FrameSpec`: a cut holds the frames that
-    a spec with this window would see in the whole video. Frames are turned upright and scaled down to 480 px
-    height; each keeps its time. Returns the number of frames. Raises ``ClipError`` for a video that does not decode
-    or has no frame there; ``out`` is then absent.
+    a spec with this window would see in the whole video. Frames are turned upright and scaled down to a
+    short side of 540 px; each keeps its time. Returns the number of frames. Raises ``ClipError`` for a video that
+    does not decode or has no frame there; ``out`` is then absent.
     """
     spec = FrameSpec(sampling=Sampling.CENTRAL, start_s=start_s, end_s=end_s)
     with open_source(str(video), spec) as source, write_atomically(out) as file:
@@ -47,7 +48,7 @@ def _encode(source: Source, decoder: PlainDecoder, path: str) -> int:
     with av.open(path, "w", format="mp4", options=_MOVIE) as target:
         frames = 0
         stream: VideoStream | None = None
-        for frame, ticks in _scaled(decoder.frames(), source.path):
+        for frame, ticks in _scaled(decoder.frames()):
             if stream is None:
                 stream, first_ticks = _add_stream(target, source, frame), ticks
             frame.pts, frame.time_base = ticks - first_ticks, source.time_base
@@ -71,34 +72,27 @@ def _add_stream(target: OutputContainer, source: Source, frame: VideoFrame) -> V
     return stream
 
 
-def _scaled(frames: Iterator[tuple[VideoFrame, int]], path: str) -> Iterator[tuple[VideoFrame, int]]:
+def _scaled(frames: Iterator[tuple[VideoFrame, int]]) -> Iterator[tuple[VideoFrame, int]]:
     graph: Graph | None = None
-    shape: tuple[int, int, str] | None = None
-    for frame, ticks in frames:
+    for frame, ticks in frames:  # of one size and colour: the decoder refuses a video where they change
         if graph is None:
-            graph, shape = _scaling_graph(frame), _shape(frame)
-        if _shape(frame) != shape:
-            raise ClipError(path, "changes its picture size within the window")
+            graph = _scaling_graph(frame)
         graph.vpush(frame)
         yield graph.vpull(), ticks
 
 
-def _shape(frame: VideoFrame) -> tuple[int, int, str]:
-    return frame.width, frame.height, frame.format.name
-
-
 def _scaling_graph(frame: VideoFrame) -> Graph:
-    """Return upright → scaled to even sizes of at most 480 px height → yuv420p, as H.264 needs it."""
-    width_px, height_px, pixel_format = _shape(frame)
+    """Return upright → scaled to even sizes, the shorter at most 540 px → yuv420p, as H.264 needs it."""
     graph = Graph()
     graph.threads = 1
     source = (
-        f"video_size={width_px}x{height_px}:pix_fmt={pixel_format}:time_base=1/1:pixel_aspect=1/1"
+        f"video_size={frame.width}x{frame.height}:pix_fmt={frame.format.name}:time_base=1/1:pixel_aspect=1/1"
         f":colorspace={int(frame.colorspace)}:range={int(frame.color_range)}"
     )
     nodes = [graph.add("buffer", source)]
     nodes += [graph.add(name, arguments) for name, arguments in upright_filters(display_matrix(frame))]
-    nodes.append(graph.add("scale", rf"w=-2:h=2*trunc(min({MAX_HEIGHT_PX}\,ih)/2):flags=bicubic"))
+    side = rf"2*trunc(min({MAX_SHORT_SIDE_PX}\,min(iw\,ih))/2)"
+    nodes.append(graph.add("scale", rf"w=if(lt(iw\,ih)\,{side}\,-2):h=if(lt(iw\,ih)\,-2\,{side}):flags=bicubic"))
     nodes += [graph.add("format", "yuv420p"), graph.add("buffersink")]
     graph.link_nodes(*nodes).configure()
     return graph

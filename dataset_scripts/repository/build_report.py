@@ -52,9 +52,11 @@ class ConfigSummary:
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """All of a build. ``written`` and ``checked_before`` are of this run alone and stay out of the JSON file."""
+    """All of a build. ``canary`` is the benchmark's (`benchmarks.Benchmark`). ``written`` and ``checked_before`` are of
+    this run alone and stay out of the JSON file."""
 
     builder: str
+    canary: str
     configs: tuple[str, ...]
     summaries: tuple[ConfigSummary, ...]
     dropped: tuple[Dropped, ...]

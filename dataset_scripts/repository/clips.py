@@ -14,6 +14,7 @@ from av.error import FFmpegError
 from tqdm import tqdm
 
 from egobench_tasks.errors import InputError
+from egobench_tasks.frames.clip_file import CONTAINER_OPTIONS
 
 _TAIL_TOLERANCE_S = 1.0
 """How much earlier than its track's length a clip's last packet may end: rounding and the last frame's duration."""
@@ -114,7 +115,7 @@ def check_clip(source: ClipSource) -> ClipFacts:
 
 def _probe(file: BinaryIO) -> float:
     """Return the container's duration in seconds. Raises ``ValueError`` for what `check_clip` promises to find."""
-    with av.open(file, mode="r") as container:
+    with av.open(file, mode="r", container_options=CONTAINER_OPTIONS) as container:
         if not container.streams.video:
             raise ValueError("no video track")
         if not container.duration or container.duration <= 0:

@@ -29,7 +29,7 @@ def write_tiny_llava(folder: Path, *, seed: int = 0, context_tokens: int = 16384
     """Write a random LLaVA with a byte-level tokenizer into ``folder`` and return it.
 
     Needs no download and no torchvision. The space ends an answer beside the proper token, so that
-    some generations stop by themselves.
+    some generations stop by themselves; after 24 tokens an end becomes likelier with every one, so that all do.
     """
     tokenizer = _byte_tokenizer()
     ids = {token: tokenizer.convert_tokens_to_ids(token) for token in _SPECIAL_TOKENS}
@@ -64,6 +64,7 @@ def write_tiny_llava(folder: Path, *, seed: int = 0, context_tokens: int = 16384
         bos_token_id=ids["<s>"],
         eos_token_id=[ids["</s>"], tokenizer.convert_tokens_to_ids("Ġ")],
         pad_token_id=ids["<pad>"],
+        exponential_decay_length_penalty=(24, 2.0),
     )
     model.save_pretrained(folder)
     LlavaProcessor(

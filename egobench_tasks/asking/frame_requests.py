@@ -9,6 +9,7 @@ from egobench_tasks.asking.prompts import load_choice_templates
 from egobench_tasks.asking.questions import choice_question, open_question
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.data import DatasetLocation, benchmark_of, load_rows
+from egobench_tasks.errors import InputError
 from egobench_tasks.frames.lazy import FrameRequest
 from egobench_tasks.frames.spec import FrameSpec
 
@@ -24,6 +25,17 @@ def dataset_requests(location: DatasetLocation, spec: FrameSpec | None) -> Itera
             yield from _egogears(location, config, spec)
     else:
         yield from _egotempo(location, spec or open_settings()[DEFAULT_SETTING])
+
+
+def choice_requests(location: DatasetLocation, spec: FrameSpec) -> dict[str, list[FrameRequest]]:
+    """Return by config the frames of every clip of EgoGears, by ``spec``.
+
+    Raises ``InputError`` where the dataset is not EgoGears.
+    """
+    benchmark, configs = benchmark_of(location)
+    if benchmark is not EGOGEARS:
+        raise InputError(f"{location}: is {benchmark.title}, whose questions name their videos; give EgoGears")
+    return {config: list(_egogears(location, config, spec)) for config in configs}
 
 
 def parse_spec(text: str) -> FrameSpec:

@@ -82,8 +82,13 @@ def verdict_values(entries: Iterable[Entry], run: str) -> list[str]:
     return [verdict.value for verdict in Verdict if _PASSES[verdict.value] & found]
 
 
-def counts(entries: Sequence[Entry], run: str) -> tuple[int, int, int]:
-    """Return how many of the entries a run has right, how many of them are decided, and how many were lost."""
+def counts(entries: Sequence[Entry], run: str) -> tuple[int, int]:
+    """Return how many of the entries a run has right, and how many of them are decided."""
     verdicts = [entry.verdicts[run] for entry in entries]
     n_decided = sum(verdict in (Verdict.RIGHT, Verdict.WRONG, Verdict.NO_ANSWER) for verdict in verdicts)
-    return verdicts.count(Verdict.RIGHT), n_decided, verdicts.count(Verdict.LOST)
+    return verdicts.count(Verdict.RIGHT), n_decided
+
+
+def n_lost(entries: Iterable[Entry], run: str) -> int:
+    """Return how many of the entries a run has no answer to for reasons that are not the model's."""
+    return sum(entry.verdicts[run] is Verdict.LOST for entry in entries)

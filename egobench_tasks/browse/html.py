@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from egobench_tasks.browse.catalogue import FACETS, Entry, Verdict, counts
+from egobench_tasks.browse.catalogue import FACETS, Entry, Verdict, counts, n_lost
 from egobench_tasks.browse.question import QuestionPage, ShownClip, split_reasoning
 from egobench_tasks.browse.strips import Strip
 
@@ -45,7 +45,7 @@ def style() -> str:
 
 def list_html(entries: Sequence[Entry], runs: Sequence[str], n_all: int, selected: str | None = None) -> str:
     """Return the list: a link a question, a mark a run, and over it how many each run has right of those listed."""
-    tallies = [(run, *counts(entries, run)) for run in runs]
+    tallies = [(run, *counts(entries, run), n_lost(entries, run)) for run in runs]
     return _render("list.html.j2", entries=entries, tallies=tallies, n_all=n_all, selected=selected)
 
 

@@ -73,7 +73,7 @@ def _answer(name: str, answer: OpenAnswer) -> RunAnswer:
         reasoning=answer.reasoning,
         finish_reason=reason,
         failure=TITLES.get(reason, TITLES[MISSING]) if lost else "",
-        score="" if given is None else f"judged {given.score:g} of 5",
+        score="" if given is None or given.score is None else f"judged {given.score:g} of 5",
         reason="" if given is None else given.reason or "",
         frames=answer.outcome.setting,
     )

@@ -93,6 +93,34 @@ def frames(
 
 
 @app.command()
+def overlaps(
+    dataset: Annotated[str, typer.Argument(help="EgoGears: a folder, or ORG/NAME[@REVISION] on the Hub.")],
+    workers: Annotated[int, typer.Option(min=1, help="How many processes decode.")] = 1,
+) -> None:
+    """Find clips of one recording by their frames, so that a report's intervals allow for questions that share it."""
+    from collections import Counter
+
+    from egobench_tasks.asking.frame_requests import choice_requests
+    from egobench_tasks.data import parse_location
+    from egobench_tasks.frames.fill import fill_store
+    from egobench_tasks.frames.overlap import SPEC, find_footage, footage_path, hash_clips, write_footage
+    from egobench_tasks.frames.store import FrameStore
+
+    for config, requests in choice_requests(parse_location(dataset, where="DATASET"), SPEC).items():
+        store = FrameStore()
+        if failed := fill_store(requests, store, workers).failed:
+            raise EgobenchError("these clips do not decode:\n" + "\n".join(f"  {error}" for error in failed))
+        found = find_footage(hash_clips(requests, store))
+        path = footage_path(found.recordings)
+        write_footage(path, found)
+        sizes = Counter(found.recordings.values())
+        print(
+            f"{config}: {len(found.recordings)} clips, {len(found.pairs)} pairs that overlap, {len(sizes)} stretches "
+            f"of footage, the largest of {max(sizes.values())} clips; kept in {path}"
+        )
+
+
+@app.command()
 def check(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset folder.")],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON list instead of lines.")] = False,

@@ -17,15 +17,23 @@ def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs' --output-dir, journals, or Inspect logs.")],
     out: Annotated[Path, typer.Option(help="The folder to write into.")] = Path("report"),
     formats: Annotated[str, typer.Option("--format", help="Any of html, md, csv, json.")] = "html,md,csv,json",
+    against: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Each run's difference from this one, everywhere.")
+    ] = None,
+    price_in: Annotated[float | None, typer.Option(help="Of a million prompt tokens, for what probes cost.")] = None,
+    price_out: Annotated[float | None, typer.Option(help="Of a million new tokens, for what probes cost.")] = None,
 ) -> None:
     """Tables, figures and one page on runs: where a model fails, and how sure that is."""
+    from egobench_tasks.report.analyse.budgets import Price
     from egobench_tasks.report.show.write import Format, write_report
 
     known = {form.value: form for form in Format}
     names = [name.strip() for name in formats.split(",")]
     if unknown := [name for name in names if name not in known]:
         raise InputError(f"--format: unknown {unknown}; known are {sorted(known)}")
-    for path in write_report(runs, out, [known[name] for name in names]):
+    for path in write_report(
+        runs, out, [known[name] for name in names], against=against, price=Price(price_in, price_out)
+    ):
         print(path)
 
 

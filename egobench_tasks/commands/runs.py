@@ -14,16 +14,25 @@ app.add_typer(run_app, name="run")
 
 _SHARD = typer.Option(metavar="I/N", help="Ask only part I of N (1/4 … 4/4).")
 _FRESH = typer.Option("--fresh", help="Ask everything anew; kept answers stay kept, and later runs take the new ones.")
+_REPEATS = typer.Option(metavar="K", help="Ask each question K times; the first answer is what scores.")
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 @run_app.command("transformers", context_settings=_PASS_ON)
 def run_transformers(
     context: typer.Context,
-    model_args: Annotated[str, typer.Argument(help='As for lighteval: "model_name=…,batch_size=…"')],
+    model_args: Annotated[
+        str, typer.Argument(help='"model_name=…,batch_size=…", or a YAML file with model_parameters')
+    ],
     tasks: Annotated[str, typer.Argument(help="egogears, egogears:single, egotempo_f8, …")],
     shard: Annotated[str | None, _SHARD] = None,
     fresh: Annotated[bool, _FRESH] = False,
+    repeats: Annotated[int | None, _REPEATS] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Answer the first ten questions of each task, and say what all will take.")
+    ] = False,
+    price_in: Annotated[float | None, typer.Option(help="Of a million prompt tokens, for --dry-run.")] = None,
+    price_out: Annotated[float | None, typer.Option(help="Of a million new tokens, for --dry-run.")] = None,
 ) -> None:
     """Run a transformers model through `lighteval accelerate`; further options go to lighteval.
 
@@ -31,17 +40,26 @@ def run_transformers(
     """
     from lighteval.__main__ import app as lighteval
 
+    from egobench_tasks.hosts.lighteval.compat import given_settings
     from egobench_tasks.hosts.lighteval.offline import as_task_names, load_only_our_tasks
+    from egobench_tasks.hosts.lighteval.vision.settings import read_settings
 
     _set_shard(shard)
     _set_fresh(fresh)
+    _set_repeats(repeats)
+    settings = read_settings(model_args)
+    if dry_run:
+        from egobench_tasks.hosts.lighteval.dry_run import dry_run as estimate
+
+        raise typer.Exit(estimate(settings, as_task_names(tasks), context.args, (price_in, price_out)))
     load_only_our_tasks()
     _check_output_folder(context.args)
     ours = ["--vision-model", "--custom-tasks", "egobench_tasks.tasks"]
     if shard is not None:
         ours.append("--save-details")  # a shard is merged from its details
     try:
-        lighteval(["accelerate", model_args, as_task_names(tasks), *ours, *context.args])
+        with given_settings(settings):
+            lighteval(["accelerate", "model_name=settings", as_task_names(tasks), *ours, *context.args])
     except SystemExit as ended:
         if ended.code:
             raise
@@ -55,6 +73,7 @@ def run_endpoint(
     tasks: Annotated[str, typer.Argument(help="egogears, egotempo_f8, …")],
     shard: Annotated[str | None, _SHARD] = None,
     fresh: Annotated[bool, _FRESH] = False,
+    repeats: Annotated[int | None, _REPEATS] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count questions, images and tokens; ask nothing.")
     ] = False,
@@ -65,6 +84,7 @@ def run_endpoint(
 
     _set_shard(shard)
     _set_fresh(fresh)
+    _set_repeats(repeats)
     exit_code = run(config, as_task_names(tasks), context.args, dry_run=dry_run)
     _check_verdicts()
     raise typer.Exit(exit_code)
@@ -120,6 +140,15 @@ def _check_verdicts() -> None:
     from egobench_tasks.hosts.lighteval.judge import check_verdicts
 
     check_verdicts()
+
+
+def _set_repeats(repeats: int | None) -> None:
+    """Tell the hosts how often to ask each question."""
+    if repeats is not None:
+        from egobench_tasks.runs.repeats import REPEATS_VARIABLE, current_repeats
+
+        os.environ[REPEATS_VARIABLE] = str(repeats)
+        current_repeats()
 
 
 def _set_shard(shard: str | None) -> None:

@@ -48,7 +48,7 @@ def make_scanner(codec: str, extradata: bytes | None) -> Scanner:
         if codec == "hevc":
             return HevcScanner.from_hvcc(extradata)
     except IndexError as error:
-        raise UnusualBitstream("the parameter sets end early") from error
+        raise UnusualBitstream("a record that ends early") from error
     raise UnusualBitstream(f"codec {codec}")
 
 
@@ -212,7 +212,7 @@ def unescape(payload: bytes) -> bytes:
 
 
 class BitReader:
-    """Reads bits, most significant first, and Exp-Golomb numbers. Raises ``IndexError`` past the end."""
+    """Reads bits, most significant first, and Exp-Golomb numbers. Raises ``UnusualBitstream`` past the end."""
 
     def __init__(self, data: bytes) -> None:
         self._bits = "".join(f"{byte:08b}" for byte in data)
@@ -222,7 +222,7 @@ class BitReader:
         """Return the next ``count`` bits as a number."""
         end = self._position + count
         if end > len(self._bits):
-            raise IndexError("past the end of the parameter set")
+            raise UnusualBitstream("a parameter set that ends early")
         value = int(self._bits[self._position : end] or "0", 2)
         self._position = end
         return value
@@ -235,7 +235,7 @@ class BitReader:
         """Return the next number of the kind ue(v)."""
         one = self._bits.find("1", self._position)
         if one == -1:
-            raise IndexError("past the end of the parameter set")
+            raise UnusualBitstream("a parameter set that ends early")
         zeros = one - self._position
         self._position = one + 1
         return (1 << zeros) - 1 + self.read(zeros)

@@ -2,12 +2,14 @@
 
 Three ways, each tried where the one before cannot be shown to be exact (`UnusualClip`): feed only the
 packets that the wanted frames need (`selective`); decode everything from the window's start; decode
-everything from the clip's start. All give the same frames.
+everything from the clip's start. All give the same frames, and refuse a clip that is damaged as far as that.
+What is broken is only then decoded as FFmpeg does it, if the spec allows that.
 """
 
 import contextlib
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Generic, TypeVar
 
 import av
@@ -86,7 +88,23 @@ class _Shown(Generic[Picture]):
 
 
 def _decode(path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture]) -> DecodedClip[Picture]:
-    for way in (_decode_selectively, _decode_from_window, _decode_from_start):
+    try:
+        return _decode_by(path, spec, render, (_decode_selectively, _decode_from_window, _decode_from_start))
+    except ClipError as error:
+        if spec.tail is TailPolicy.STRICT:
+            raise
+        clip = _decode_by(path, spec, render, (_decode_leniently_from_window, _decode_leniently_from_start))
+        return replace(clip, damage=clip.damage or error.reason)
+
+
+def _decode_by(
+    path: str,
+    spec: FrameSpec,
+    render: Callable[[VideoFrame], Picture],
+    ways: Sequence[Callable[[str, FrameSpec, Callable[[VideoFrame], Picture]], DecodedClip[Picture]]],
+) -> DecodedClip[Picture]:
+    """Decode by the first way that takes the clip; the last must take any."""
+    for way in ways:
         with contextlib.suppress(UnusualClip):
             return way(path, spec, render)
     raise AssertionError("decoding from the start takes every clip")
@@ -101,27 +119,25 @@ def _decode_selectively(path: str, spec: FrameSpec, render: Callable[[VideoFrame
         return _finish(source, spec, shown, selector.asked, damage=None)
 
 
-def _decode_from_window(path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture]) -> DecodedClip[Picture]:
-    return _decode_plainly(path, spec, render, from_start=False)
-
-
-def _decode_from_start(path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture]) -> DecodedClip[Picture]:
-    return _decode_plainly(path, spec, render, from_start=True)
-
-
 def _decode_plainly(
-    path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture], from_start: bool
+    path: str, spec: FrameSpec, render: Callable[[VideoFrame], Picture], /, *, strict: bool, from_start: bool
 ) -> DecodedClip[Picture]:
     frame_count = count_frames(path, spec) if chooses_by_position(spec) else None
     while True:
         shown = _Shown(render)
         with open_source(path, spec) as source:
-            decoder = PlainDecoder(source, spec.tail is TailPolicy.STRICT, from_start)
+            decoder = PlainDecoder(source, strict, from_start)
             selector = make_selector(source, spec, frame_count)
             decoded = _show_chosen(decoder, selector, shown)
             if frame_count in (None, decoded):
                 return _finish(source, spec, shown, selector.asked, decoder.damage)
         frame_count = decoded  # some packets gave no frame, or more than one: choose among what there is
+
+
+_decode_from_window = partial(_decode_plainly, strict=True, from_start=False)
+_decode_from_start = partial(_decode_plainly, strict=True, from_start=True)
+_decode_leniently_from_window = partial(_decode_plainly, strict=False, from_start=False)
+_decode_leniently_from_start = partial(_decode_plainly, strict=False, from_start=True)
 
 
 def _show_chosen(decoder: PlainDecoder, selector: Selector, shown: _Shown[Picture]) -> int:
@@ -132,7 +148,8 @@ def _show_chosen(decoder: PlainDecoder, selector: Selector, shown: _Shown[Pictur
         return 0
     for frame, time in frames:
         shown.add(*latest, selector.plan([latest[1]], until=time)[0])
-        if selector.done and isinstance(selector, RateSelector):
+        if selector.done and decoder.may_stop and isinstance(selector, RateSelector):
+            decoder.check_pictures()
             return count
         latest, count = (frame, time), count + 1
     shown.add(*latest, selector.plan([latest[1]], until=decoder.end)[0])

@@ -1,6 +1,8 @@
 """Filling a store before a run: every clip once, on several processes."""
 
 import multiprocessing
+import os
+import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -46,7 +48,9 @@ def _outcomes(
             yield request, _fill_one(request, store)
         return
     # Fresh processes: forking one that has run threads (torch, libav) can leave a lock held for ever.
-    pool = ProcessPoolExecutor(min(workers, len(requests)), mp_context=multiprocessing.get_context("spawn"))
+    pool = ProcessPoolExecutor(
+        min(workers, len(requests)), mp_context=multiprocessing.get_context("spawn"), initializer=_end_with_parent
+    )
     try:
         futures = {pool.submit(_fill_one, request, store): request for request in requests}
         for future in as_completed(futures):
@@ -58,6 +62,18 @@ def _outcomes(
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """End this worker as soon as its parent has: a pool's workers would wait for ever for one that was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _fill_one(request: FrameRequest, store: FrameStore) -> ClipError | None:

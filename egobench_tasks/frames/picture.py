@@ -41,9 +41,9 @@ class Scaler:
 
     def scale(self, frame: VideoFrame) -> VideoFrame:
         """Return the frame as it is shown; ``frame`` itself stays as it was."""
-        properties = _properties(frame)
-        if self._graph is None or self._made_for != properties:
-            self._graph, self._made_for = self._make_graph(frame), properties
+        made_for = properties(frame)
+        if self._graph is None or self._made_for != made_for:
+            self._graph, self._made_for = self._make_graph(frame), made_for
         self._graph.vpush(frame)
         return self._graph.vpull()
 
@@ -117,7 +117,9 @@ def scaled_size(spec: FrameSpec) -> str:
 
 def display_matrix(frame: VideoFrame) -> tuple[int, ...] | None:
     """Return the nine numbers (16.16 and 2.30 fixed point, row by row) that say how to show the frame."""
-    by_type = cast(Mapping[Type, SideData], frame.side_data)
+    # PyAV ties a frame whose side data were read into a cycle that only the collector breaks: until then its buffer
+    # stays, of a 4K frame 12 MB. A copy of two by two pixels has the same side data.
+    by_type = cast(Mapping[Type, SideData], frame.reformat(width=2, height=2, format="gray").side_data)
     matrix = by_type.get(Type.DISPLAYMATRIX)
     return None if matrix is None else struct.unpack("=9i", bytes(matrix))
 
@@ -156,8 +158,9 @@ def _round_half_away(value: float) -> float:
     return math.copysign(math.floor(abs(value) + 0.5), value)
 
 
-def _properties(frame: VideoFrame) -> tuple[object, ...]:
-    return (*_shape(frame), frame.colorspace, frame.color_range, display_matrix(frame))
+def properties(frame: VideoFrame) -> tuple[object, ...]:
+    """Return what a filter graph is made for, and what FFmpeg's program makes a new one for when it changes."""
+    return (*_shape(frame), int(frame.colorspace), int(frame.color_range), frame.rotation)
 
 
 def _shape(item: VideoFrame | VideoCodecContext) -> tuple[int, int, str]:

@@ -1,6 +1,5 @@
 """Decoding every frame: the reference, for clips whose packets do not say what may be skipped."""
 
-import heapq
 import itertools
 import re
 from collections.abc import Iterator
@@ -13,7 +12,9 @@ from av.video.stream import VideoStream
 
 from egobench_tasks.frames.clock import FrameClock
 from egobench_tasks.frames.errors import ClipError
-from egobench_tasks.frames.source import Source, UnusualClip, packets, packets_before
+from egobench_tasks.frames.ledger import PictureLedger
+from egobench_tasks.frames.picture import properties
+from egobench_tasks.frames.source import Source, UnusualClip, fail_on_errors, packets, packets_before
 
 _GRACE_S = 0.1
 _MATROSKA_DURATION = re.compile(r"(\d+):(\d\d):(\d\d(?:\.\d+)?)")
@@ -23,8 +24,8 @@ _MATROSKA_DURATION = re.compile(r"(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 class PlainDecoder:
     """Decodes all frames of a source in order.
 
-    ``strict``: raise ``ClipError`` at the first damage; else decode on as FFmpeg does and keep the
-    first reason in ``damage``. ``from_start``: read from the clip's beginning even for a window.
+    ``strict``: raise ``ClipError`` at the first damage that the decoder notices; else decode on as FFmpeg does and
+    keep the first reason in ``damage``. ``from_start``: read from the clip's beginning even for a window.
     ``good_frames``: frames that came out whole so far. ``end``: when the latest frame ends, in ticks
     from the source's start.
     """
@@ -35,9 +36,20 @@ class PlainDecoder:
     good_frames: int = 0
     end: int = 0
     damage: str | None = None
+    _ledger: PictureLedger = field(init=False, repr=False)
     _last_dts: int | None = field(default=None, repr=False)
-    _due: list[int] = field(default_factory=list, repr=False)
     _key_time: int | None = field(default=None, repr=False)
+    _properties: tuple[object, ...] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self._ledger = PictureLedger(self.source.stream.codec_context.name)
+        if self.strict:
+            fail_on_errors(self.source)
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether `check_pictures` can tell before the clip's end: pictures without a time are counted there."""
+        return not self._ledger.untimed
 
     @property
     def _seeks(self) -> bool:
@@ -46,16 +58,17 @@ class PlainDecoder:
     def frames(self) -> Iterator[tuple[VideoFrame, int]]:
         """Yield the frames of the window, each with its time in ticks from the source's start.
 
-        Raises ``UnusualClip`` where decoding from the window's start does not give all of them.
+        Raises ``UnusualClip`` where decoding from the window's start does not give all of them, and ``ClipError``
+        where pictures change their size or colours on the way, or (if strict) are damaged or lost.
         """
         source, clock = self.source, FrameClock.of(self.source.stream)
         for frame in self._decode():
             time = clock.time_of(frame) - source.start_ticks
-            if self._seeks:
-                self._check_seek(frame, time)
+            self._check_frame(frame, time)
             if source.is_past(time):
                 assert source.end_ticks is not None
                 self.end = source.end_ticks
+                self.check_pictures()
                 break
             self.end = time + clock.duration
             if frame.is_corrupt:
@@ -67,10 +80,14 @@ class PlainDecoder:
         else:
             if ends_early(source, self._last_dts, self.end + source.start_ticks):
                 self._damaged("the file is cut short")
-        if self._due:
-            raise UnusualClip("frames are missing after the seek")
+            self.check_pictures(drained=True)
         if source.end_ticks is not None:
             self.end = min(self.end, source.end_ticks)
+
+    def check_pictures(self, *, drained: bool = False) -> None:
+        """Note pictures that went into the decoder and are lost; ``drained``: all of the clip has been decoded."""
+        if lost := self._ledger.lost(drained=drained):
+            self._damaged(f"{lost} of its pictures cannot be decoded")
 
     def _decode(self) -> Iterator[VideoFrame]:
         for packet in itertools.chain(self._packets(), [None]):
@@ -87,28 +104,36 @@ class PlainDecoder:
                     self._damaged("the file is cut short")
                 self._last_dts = packet.dts
                 if self._seeks:
-                    self._note_due(packet)
+                    self._check_packet(packet)
+                self._ledger.enter(packet)
                 yield packet
         except (av.FFmpegError, OSError) as error:
             self._damaged(f"the file cannot be read on: {error.strerror or error}")
 
-    def _note_due(self, packet: "Packet[VideoStream]") -> None:
+    def _check_packet(self, packet: "Packet[VideoStream]") -> None:
         if packet.pts is None:
             raise UnusualClip("a packet without a time")
-        time = packet.pts - self.source.start_ticks
         if self._key_time is None:
-            self._key_time = time
-        if self.source.in_window(time) and not packet.is_discard:
-            heapq.heappush(self._due, time)
+            self._key_time = packet.pts - self.source.start_ticks
 
-    def _check_seek(self, frame: VideoFrame, time: int) -> None:
+    def _check_frame(self, frame: VideoFrame, time: int) -> None:
         """After a seek, frames may be missing or wrong until the decoder has caught up (open GOPs, intra refresh)."""
-        if time == self._key_time and frame.pict_type != PictureType.I:
+        was_due = self._ledger.leave(frame)
+        if self._seeks and time == self._key_time and frame.pict_type != PictureType.I:
             raise UnusualClip("the seek led to a frame that needs earlier ones")
-        if self.source.in_window(time) and (not self._due or heapq.heappop(self._due) != time):
-            raise UnusualClip("frames are missing after the seek")
+        if self._seeks and self.source.in_window(time) and not was_due:
+            raise UnusualClip("another frame came out than went in")
+        found = properties(frame)
+        if self._properties not in (None, found):
+            # FFmpeg's program begins to choose anew from there: neither its frames nor ours are evenly spaced.
+            raise ClipError(
+                self.source.path, f"its pictures change from {self._properties} to {found}", self.good_frames
+            )
+        self._properties = found
 
     def _damaged(self, reason: str) -> None:
+        if self._seeks:
+            raise UnusualClip(reason)  # for want of what came before the seek, perhaps
         if self.strict:
             raise ClipError(self.source.path, reason, self.good_frames)
         self.damage = self.damage or reason

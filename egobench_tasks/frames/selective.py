@@ -17,7 +17,7 @@ from av.video.frame import VideoFrame
 from egobench_tasks.frames.bitstream import UnusualBitstream
 from egobench_tasks.frames.gop import Gop, GopReader
 from egobench_tasks.frames.select import IndexSelector, Selector
-from egobench_tasks.frames.source import Source, UnusualClip
+from egobench_tasks.frames.source import Source, UnusualClip, fail_on_errors
 
 Show = Callable[[VideoFrame, int, int], None]
 
@@ -28,6 +28,7 @@ def decode_selectively(source: Source, selector: Selector, show: Show) -> None:
     Times are in ticks from the source's start. Raises ``UnusualClip``, perhaps after some frames were
     shown: these are then to be forgotten.
     """
+    fail_on_errors(source)
     try:
         reader = GopReader(source)
         while not selector.done and (gop := reader.read()) is not None:

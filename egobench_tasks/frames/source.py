@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import av
-import fsspec
 from av.container import InputContainer
 from av.packet import Packet
-from av.stream import Discard
+from av.stream import Discard, Disposition
 from av.video.stream import VideoStream
 
+from egobench_tasks.frames.clip_file import open_container
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.select import round_half_away
 from egobench_tasks.frames.spec import FrameSpec, printed_duration_s
 
 _US_PER_S = 1_000_000
-# Remote files are read by range in blocks of this size: a clip's header and first frames cost one or two.
-_REMOTE_BLOCK_BYTES = 2**20
+_DEFAULT_WEIGHT = 5_000_000
 _MAX_SEEKS = 8
 _SEEK_BACK_S = Fraction(1, 2)
 
@@ -71,19 +70,21 @@ class Source:
 
 @contextmanager
 def open_source(path: str, spec: FrameSpec) -> Iterator[Source]:
-    """Open a local path or an fsspec URL (``hf://…``, read by range) and place the spec's window on its clock.
+    """Open a local path or an fsspec URL (`clip_file.open_clip`) and place the spec's window on its clock.
 
-    Raises ``ClipError`` where there is no such file, no video in it, or a window that begins after its end.
+    Raises ``ClipError`` where there is no such clip, no video in it, or a window that begins after its end.
     """
-    try:
-        with _open_container(path) as container:
-            yield _place(path, container, spec)
-    except (av.FFmpegError, OSError) as error:
-        raise ClipError(path, f"cannot be read: {error.strerror or error}") from error
+    with open_container(path) as container:
+        yield _place(path, container, spec)
 
 
 class UnusualClip(Exception):
     """This way of reading the clip cannot be shown to be exact: the next, slower way takes over."""
+
+
+def fail_on_errors(source: Source) -> None:
+    """Let the decoder fail where it would otherwise paper over what it cannot read; call before it gets a packet."""
+    source.stream.codec_context.options = {"err_detect": "explode"}
 
 
 def packets(source: Source) -> Iterator["Packet[VideoStream]"]:
@@ -116,24 +117,12 @@ def packets_before(source: Source, ticks: int) -> Iterator["Packet[VideoStream]"
     raise UnusualClip("found no key frame before the window")
 
 
-@contextmanager
-def _open_container(path: str) -> Iterator[InputContainer]:
-    if "://" in path:
-        with (
-            fsspec.open(path, "rb", block_size=_REMOTE_BLOCK_BYTES) as file,
-            av.open(file, metadata_errors="replace") as container,
-        ):
-            yield container
-    else:
-        # "file:" keeps a colon in a file name from being taken for a protocol.
-        with av.open(f"file:{path}", metadata_errors="replace") as container:
-            yield container
-
-
 def _place(path: str, container: InputContainer, spec: FrameSpec) -> Source:
-    stream = container.streams.best("video")
-    if not isinstance(stream, VideoStream) or stream.codec_context is None or stream.time_base is None:
-        raise ClipError(path, "holds no video that can be decoded")
+    stream = max(container.streams.video, key=_weight, default=None)  # the first of equals
+    if stream is None or stream.time_base is None:
+        raise ClipError(path, "holds no video")
+    if not stream.codec_context:
+        raise ClipError(path, "holds video that no decoder here reads")
     for other in container.streams:
         if other is not stream:
             other.discard = Discard.all
@@ -152,6 +141,18 @@ def _place(path: str, container: InputContainer, spec: FrameSpec) -> Source:
         duration_us=max(0, stop_us - start_us),
         is_windowed=spec.start_s is not None or spec.end_s is not None,
     )
+
+
+def _weight(stream: VideoStream) -> int:
+    """By which FFmpeg's program takes a stream: its size, marked as default, no cover picture.
+
+    Source: map_auto_video in fftools/ffmpeg_mux_init.c.
+    """
+    if Disposition.attached_pic & stream.disposition:
+        return 1
+    context = stream.codec_context  # None where there is no decoder
+    size = context.width * context.height if context else 0
+    return size + _DEFAULT_WEIGHT * bool(Disposition.default & stream.disposition)
 
 
 def _us(seconds: float) -> int:

@@ -16,16 +16,22 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO
+
+from PIL import features
 
 from egobench_tasks.cache import cache_dir, own_layer
 from egobench_tasks.files import exclusive, make_folder, try_exclusive, write_atomically
+from egobench_tasks.frames.clip_file import open_clip, unlike_a_clip
 from egobench_tasks.frames.decode import decode_jpegs, decoder_version
-from egobench_tasks.frames.spec import FrameSpec
+from egobench_tasks.frames.errors import ClipError
+from egobench_tasks.frames.spec import FrameSpec, Jpeg
 
 DEFAULT_MAX_BYTES = 50 * 10**9
 
 _MAGIC = b"egobench frames 1\n"
 _HEADER_SIZE_BYTES = 8
+_MAX_HEADER_BYTES = 2**26
 _SUFFIX = ".frames"
 _LOCKS = 1024
 _ABANDONED_AFTER_S = 24 * 3600
@@ -65,11 +71,12 @@ class FrameStore:
     def get(self, path: str, sha256: str, spec: FrameSpec) -> StoredClip:
         """Return a clip's frames, decoded and stored first where they are missing.
 
-        ``sha256`` is of the clip's bytes; it is the caller's to know, and not checked here. Only one
-        process decodes; others that ask for the same wait. Raises ``ClipError`` as `decode_jpegs`.
+        ``sha256`` is of the clip's bytes, as the dataset has it; they are checked when they are decoded. Only one
+        process decodes; others that ask for the same wait. Raises ``ClipError`` as `decode_jpegs`, and where
+        the clip's bytes are others.
         """
         entry = self._entry(sha256, spec)
-        found = _read(entry)
+        found = _read(entry, sha256, spec)
         if found is not None:
             return found
         layer = own_layer(self.root)
@@ -77,8 +84,9 @@ class FrameStore:
             return FrameStore(layer, self.max_bytes).get(path, sha256, spec)
         make_folder(entry.parent)
         with self._lock(entry):
-            found = _read(entry)  # another process may have finished while this one waited
+            found = _read(entry, sha256, spec)  # another process may have finished while this one waited
             if found is None:
+                check_digest(path, sha256)
                 found = _decode(path, spec)
                 with write_atomically(entry) as file:
                     file.writelines(_serialise(found, sha256, spec))
@@ -86,14 +94,20 @@ class FrameStore:
         return found
 
     def holds(self, sha256: str, spec: FrameSpec) -> bool:
-        """Return whether a clip's frames are there already."""
+        """Return whether a clip's frames are there already: by its entry's header, the frames are not read."""
+        try:
+            with self._entry(sha256, spec).open("rb") as file:
+                if _is_of(_read_header(file), sha256, spec):
+                    return True
+        except (OSError, ValueError):
+            pass
         layer = own_layer(self.root)
-        return self._entry(sha256, spec).is_file() or (layer != self.root and FrameStore(layer).holds(sha256, spec))
+        return layer != self.root and FrameStore(layer).holds(sha256, spec)
 
     def _entry(self, sha256: str, spec: FrameSpec) -> Path:
         if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
             raise ValueError(f"sha256 must be 64 lower-case hex digits, got {sha256!r}")
-        variant = hashlib.sha256(f"{spec.key()}\n{decoder_version()}".encode()).hexdigest()[:16]
+        variant = hashlib.sha256(f"{spec.key()}\n{_versions(spec)}".encode()).hexdigest()[:16]
         return self.root / "frames" / sha256[:2] / f"{sha256}-{variant}{_SUFFIX}"
 
     def _lock(self, entry: Path) -> AbstractContextManager[None]:
@@ -113,9 +127,24 @@ class FrameStore:
                 path.unlink(missing_ok=True)
 
 
+def check_digest(path: str, sha256: str) -> None:
+    """Raise ``ClipError`` naming both digests where a clip's bytes are not those of ``sha256``."""
+    with open_clip(path) as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != sha256:
+            what = unlike_a_clip(file) or "is another clip than the dataset names: fetch it again"
+            raise ClipError(path, f"{what}. Its SHA-256 is {found}, the dataset's {sha256}")
+
+
 def _decode(path: str, spec: FrameSpec) -> StoredClip:
     clip = decode_jpegs(path, spec)
     return StoredClip(clip.frames, clip.times_s, clip.asked, clip.damage, decoder_version())
+
+
+def _versions(spec: FrameSpec) -> str:
+    """The versions of what decodes, and of what encodes: with another, JPEG files differ."""
+    encoder = f", libjpeg {features.version('libjpeg_turbo')}" if spec.jpeg is Jpeg.LIBJPEG_95 else ""
+    return decoder_version() + encoder
 
 
 def _serialise(clip: StoredClip, sha256: str, spec: FrameSpec) -> list[bytes]:
@@ -134,27 +163,38 @@ def _serialise(clip: StoredClip, sha256: str, spec: FrameSpec) -> list[bytes]:
     return [_MAGIC, len(header).to_bytes(_HEADER_SIZE_BYTES, "big"), header, *clip.jpegs]
 
 
-def _read(entry: Path) -> StoredClip | None:
-    """Return the entry's clip; None where there is none, or one that something else has harmed."""
+def _read(entry: Path, sha256: str, spec: FrameSpec) -> StoredClip | None:
+    """Return the entry's clip; None where there is none, one of something else, or one that something has harmed."""
     try:
-        data = entry.read_bytes()
-    except OSError:
-        return None
-    with contextlib.suppress(OSError):  # a store may be read-only
-        os.utime(entry)  # used just now: pruned last
-    body = len(_MAGIC) + _HEADER_SIZE_BYTES
-    if not data.startswith(_MAGIC) or len(data) < body:
-        return None
-    header_end = body + int.from_bytes(data[len(_MAGIC) : body], "big")
-    try:
-        header = json.loads(data[body:header_end])
-        ends = list(itertools.accumulate(header["sizes"], initial=header_end))
-        if ends[-1] != len(data) or header["crc32"] != zlib.crc32(memoryview(data)[header_end:]):
+        with entry.open("rb") as file:
+            header, body = _read_header(file), file.read()
+        with contextlib.suppress(OSError):  # a store may be read-only
+            os.utime(entry)  # used just now: pruned last
+        ends = list(itertools.accumulate(header["sizes"], initial=0))
+        if not _is_of(header, sha256, spec) or ends[-1] != len(body) or header["crc32"] != zlib.crc32(body):
             return None
-        jpegs = tuple(data[start:end] for start, end in itertools.pairwise(ends))
+        jpegs = tuple(body[start:end] for start, end in itertools.pairwise(ends))
         return StoredClip(jpegs, tuple(header["times_s"]), header["asked"], header["damage"], header["libavcodec"])
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _read_header(file: BinaryIO) -> dict[str, Any]:
+    """Return what an entry says of itself. Raises ``ValueError`` where it says nothing that can be read."""
+    if file.read(len(_MAGIC)) != _MAGIC:
+        raise ValueError("no entry of a store")
+    size_bytes = int.from_bytes(file.read(_HEADER_SIZE_BYTES), "big")
+    if size_bytes > _MAX_HEADER_BYTES:
+        raise ValueError("a header that is no header")
+    header = json.loads(file.read(size_bytes))
+    if not isinstance(header, dict):
+        raise ValueError("a header that is no header")
+    return header
+
+
+def _is_of(header: dict[str, Any], sha256: str, spec: FrameSpec) -> bool:
+    """Whether an entry holds what is asked for: its name may have been given to another's copy."""
+    return header.get("sha256") == sha256 and header.get("spec") == spec.key()
 
 
 def _files(folder: Path) -> Iterator[tuple[os.stat_result, Path]]:

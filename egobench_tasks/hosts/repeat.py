@@ -14,9 +14,10 @@ from egobench_tasks.runs.circumstances import library_versions, our_environment,
 from egobench_tasks.runs.differences import differing
 from egobench_tasks.runs.journal import FRESH_VARIABLE
 from egobench_tasks.runs.record import RECORD_NAME, AskedTask, Machine, RunRecord, read_record, read_records
+from egobench_tasks.runs.repeats import REPEATS_VARIABLE
 from egobench_tasks.runs.shards import SHARD_VARIABLE
 
-_SET_BY_OPTION = {SHARD_VARIABLE: "--shard", FRESH_VARIABLE: "--fresh"}
+_SET_BY_OPTION = {SHARD_VARIABLE: "--shard", FRESH_VARIABLE: "--fresh", REPEATS_VARIABLE: "--repeats"}
 
 
 def find_record(run: Path) -> RunRecord:

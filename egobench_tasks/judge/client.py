@@ -12,11 +12,14 @@ from tqdm import tqdm
 
 from egobench_tasks.judge.identity import JudgeIdentity, served_identity
 from egobench_tasks.judge.prompt import JudgeItem, judge_messages
+from egobench_tasks.judge.same_judge import check_same_judge
 from egobench_tasks.judge.settings import JudgeSettings
 from egobench_tasks.judge.store import VerdictStore, verdict_key
 from egobench_tasks.judge.verdict import Judgement, NoVerdict, read_verdict
 from egobench_tasks.runs.attempts import growing_budgets
 from egobench_tasks.runs.claims import Claims
+from egobench_tasks.runs.same_model import find_place
+from egobench_tasks.runs.sessions import Place
 from egobench_tasks.servers.client import SILENCE_S, ServerClient, tell
 from egobench_tasks.servers.failures import FailureKind, RequestFailed
 from egobench_tasks.servers.rounds import Outcome, ask_all
@@ -35,6 +38,8 @@ _FAILURES: Mapping[FailureKind, NoVerdict] = {
 OUTAGES = frozenset(failure for kind, failure in _FAILURES.items() if kind.is_outage)
 """Failures that any other item would have met too, as far as a kept judgement tells."""
 
+_places: dict[tuple[str, str], Place | None] = {}
+"""Where judges are, by address and model: looked at once a process, since Inspect judges answers one by one."""
 _NOT_ASKED = Judgement(None, NoVerdict.NOT_ASKED, "")
 _LOOK_AGAIN_S = 1.0
 _SHOWN_CHARACTERS = 300
@@ -55,11 +60,13 @@ def judge(items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictSto
 async def judge_async(items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictStore) -> list[Judgement]:
     """Return one judgement an item, in the items' order; equal items are asked once.
 
-    Raises no error for a judge that fails: see `Judgement.failure` for what went wrong. Another run that is asking
-    the same judge for verdicts of this store is waited for.
+    Raises no error for a judge that fails: see `Judgement.failure` for what went wrong. Raises ``InputError`` where
+    kept verdicts are those of another judge of this name (see `same_judge`). Another run that is asking the same judge
+    for verdicts of this store is waited for.
     """
     identity = served_identity(settings)
     before = stored_judgements(items, identity, store)
+    place = await _look_at_judge(items, before, settings, identity, store)
     if not _without_verdict(items, before, identity):
         return before
     store.check()
@@ -71,7 +78,7 @@ async def judge_async(items: Sequence[JudgeItem], settings: JudgeSettings, store
                 before = stored_judgements(items, identity, store)  # another run may have asked meanwhile
                 missing = _without_verdict(items, before, identity)
                 if missing:
-                    await _ask_all(missing, settings, identity, store)
+                    await _ask_all(missing, settings, identity, store, place)
                 break
         if waited_s % SILENCE_S == 0:
             tell(f"another run is asking {settings.model} ({claims.holder(claim)}); waiting for its verdicts")
@@ -97,14 +104,45 @@ def _claim_key(items: Sequence[JudgeItem], identity: JudgeIdentity) -> str:
     return verdict_key(items[0], identity) if len(items) == 1 else identity.digest
 
 
+async def _look_at_judge(
+    items: Sequence[JudgeItem],
+    before: Sequence[Judgement],
+    settings: JudgeSettings,
+    identity: JudgeIdentity,
+    store: VerdictStore,
+) -> Place | None:
+    """Return where the judge is, None where it cannot be reached, having made sure that kept verdicts are its own."""
+    kept = {
+        verdict_key(item, identity)
+        for item, judgement in zip(items, before, strict=True)
+        if judgement.verdict is not None
+    }
+    async with ServerClient(settings) as client:
+        known = (settings.base_url, settings.model)
+        if known not in _places:
+            _places[known] = await find_place(client.model_list, *known)
+        place = _places[known]
+        if place is not None and kept:
+
+            async def ask(item: JudgeItem) -> Judgement:
+                return (await _ask(client, settings, item))[0]
+
+            await check_same_judge(settings, identity, place, store, kept, ask)
+    return place
+
+
 async def _ask_all(
-    items: Sequence[JudgeItem], settings: JudgeSettings, identity: JudgeIdentity, store: VerdictStore
+    items: Sequence[JudgeItem],
+    settings: JudgeSettings,
+    identity: JudgeIdentity,
+    store: VerdictStore,
+    place: Place | None,
 ) -> None:
     given: list[Judgement] = []
 
     async def ask_one(item: JudgeItem) -> Outcome:
         judgement, outcome = await _ask(client, settings, item)
-        store.append(item, identity, judgement)
+        store.append(item, identity, judgement, place)
         given.append(judgement)
         progress.update()
         return outcome

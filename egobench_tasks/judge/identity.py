@@ -14,11 +14,21 @@ from typing import Any
 
 from egobench_tasks.judge.prompt import JudgeItem, prompt_fingerprint
 from egobench_tasks.judge.settings import JudgeSettings
+from egobench_tasks.servers.models import read_model_list
 
 # Where and how often a judge is asked shapes no verdict; nor does the bound on a reply: a verdict is one that ended.
 _SHAPING_NOTHING = frozenset(
     {"base_url", "model", "api_key_variable", "headers", "query", "timeout_s", "max_retries", "max_stall_s"}
-    | {"concurrency", "requests_per_minute", "max_tokens", "max_tokens_cap", "max_tokens_field", "stream"}
+    | {
+        "concurrency",
+        "requests_per_minute",
+        "price_in",
+        "price_out",
+        "max_tokens",
+        "max_tokens_cap",
+        "max_tokens_field",
+        "stream",
+    }
 )
 _WAIT_S = 5.0
 _MAX_LIST_BYTES = 1 << 20
@@ -98,9 +108,8 @@ def _served_as(base_url: str, model: str, key: str) -> str | None:
     request = urllib.request.Request(f"{base_url.rstrip('/')}/models", headers={"Authorization": f"Bearer {key}"})
     try:
         with urllib.request.urlopen(request, timeout=_WAIT_S) as response:
-            listed = json.loads(response.read(_MAX_LIST_BYTES))["data"]
-        entry = next(one for one in listed if one["id"] == model)
-        said = [str(entry[name]) for name in ("root", "parent") if entry.get(name) not in (None, model)]
-    except (OSError, HTTPException, ValueError, LookupError, TypeError, AttributeError, StopIteration):
+            body = response.read(_MAX_LIST_BYTES).decode("utf-8", errors="replace")
+    except (OSError, HTTPException, ValueError):
         return None
-    return ", on ".join(said) or None
+    served = read_model_list(body, model)
+    return ", on ".join(name for name in (served.root, served.parent) if name not in (None, model)) or None

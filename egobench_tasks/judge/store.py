@@ -3,17 +3,19 @@
 import hashlib
 import json
 import os
-from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from egobench_tasks.cache import CACHE_VARIABLE, cache_dir, own_layer
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.files import create_private, exclusive, make_private_folder
-from egobench_tasks.judge.identity import JudgeIdentity, to_record
+from egobench_tasks.judge.identity import JudgeIdentity, from_record, to_record
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
+from egobench_tasks.runs.sessions import Place, Session
+from egobench_tasks.runs.values import from_json
 from egobench_tasks.texts import well_formed
 
 
@@ -34,6 +36,15 @@ def verdict_key(item: JudgeItem, judge: JudgeIdentity) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptVerdict:
+    """A verdict in the store, with what it is of."""
+
+    key: str
+    item: JudgeItem
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
 class VerdictStore:
     """An append-only file of judgements, safe for several processes and for a kill at any moment.
 
@@ -50,7 +61,7 @@ class VerdictStore:
         """
         found: dict[str, Judgement] = {}
         for key, kept_served, judgement in self._records():
-            is_other = None not in (served, kept_served) and served != kept_served
+            is_other = _is_other(served, kept_served)
             if key in keys and not is_other and (key not in found or found[key].verdict is None):
                 found[key] = judgement
         return found
@@ -64,14 +75,46 @@ class VerdictStore:
         except OSError as error:
             raise self._unwritable(error) from error
 
-    def append(self, item: JudgeItem, judge: JudgeIdentity, judgement: Judgement) -> None:
-        """Write one judgement and wait until it is on the disk."""
-        record = {
-            "key": verdict_key(item, judge),
-            "judge": to_record(judge),
-            **asdict(item),
-            **asdict(judgement),
-        }
+    def append(self, item: JudgeItem, judge: JudgeIdentity, judgement: Judgement, place: Place | None = None) -> None:
+        """Write one judgement and wait until it is on the disk. ``place``: where and when the judge was asked."""
+        self._write(
+            {
+                "key": verdict_key(item, judge),
+                "judge": to_record(judge),
+                "place": place and asdict(place),
+                **asdict(item),
+                **asdict(judgement),
+            }
+        )
+
+    def confirm(self, judge: JudgeIdentity, place: Place, sessions: Collection[str]) -> None:
+        """Note that the judge at a place gave the verdicts of some sessions again (see `work_of`)."""
+        self._write({"judge": to_record(judge), "place": asdict(place), "confirmed": sorted(sessions)})
+
+    def work_of(self, judge: JudgeIdentity) -> tuple[dict[str, Session], dict[str, list[KeptVerdict]]]:
+        """Return where and when a judge was asked, and the verdicts it gave there: one session a place."""
+        confirmed: dict[str, set[str]] = {}
+        kept: dict[str, KeptVerdict] = {}
+        session_of: dict[str, str] = {}
+        for record in self._lines():
+            try:
+                if from_record(record["judge"]).digest != judge.digest or _is_other(judge.served, _served(record)):
+                    continue
+                session = json.dumps(record.get("place"))
+                confirmed.setdefault(session, set()).update(record.get("confirmed", ()))
+                verdict = _judgement(record).verdict
+            except (KeyError, TypeError, AttributeError, ValueError):
+                continue  # a line of confirmations has no verdict
+            if verdict is not None and record["key"] not in kept:
+                item = JudgeItem(**{field.name: record[field.name] for field in fields(JudgeItem)})
+                kept[record["key"]] = KeptVerdict(record["key"], item, verdict)
+                session_of[record["key"]] = session
+        by_session: dict[str, list[KeptVerdict]] = {}
+        for key, given in kept.items():
+            by_session.setdefault(session_of[key], []).append(given)
+        return {session: _session(judge, session, names) for session, names in confirmed.items()}, by_session
+
+    def _write(self, record: Mapping[str, object]) -> None:
         try:
             make_private_folder(self.path.parent)
             with exclusive(self._lock_path):
@@ -87,15 +130,23 @@ class VerdictStore:
         return EgobenchError(f"{self.path}: cannot save a verdict: {error}; set {CACHE_VARIABLE}")
 
     def _records(self) -> Iterator[tuple[str, str | None, Judgement]]:
+        for record in self._lines():
+            try:
+                yield record["key"], _served(record), _judgement(record)
+            except (ValueError, KeyError, TypeError):
+                continue  # of another form, or no judgement at all (`confirm`)
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
         if not self.path.exists():
             return
         with self.path.open("rb") as file:
             for line in file:
                 try:
                     record = json.loads(line)
-                    yield record["key"], _served(record), _judgement(record)
-                except (ValueError, KeyError, TypeError, RecursionError):
+                except (ValueError, RecursionError):
                     continue  # half a line that a kill left behind: its item is asked again
+                if isinstance(record, dict):
+                    yield record
 
 
 def _append_line(path: Path, line: bytes) -> None:
@@ -108,6 +159,24 @@ def _append_line(path: Path, line: bytes) -> None:
         file.write(line + b"\n")
         file.flush()
         os.fsync(file.fileno())
+
+
+def _session(judge: JudgeIdentity, place: str, confirmed: Collection[str]) -> Session:
+    """The session of all verdicts of one place, which it is named by: as JSON, null where it was not written down."""
+    record = json.loads(place)
+    return Session(
+        name=judge.model,
+        identity=to_record(judge),
+        generation=0,
+        started_utc=record["day"] if record else "",
+        host="",
+        place=from_json(Place, record) if record else None,
+        confirmed=tuple(sorted(confirmed)),
+    )
+
+
+def _is_other(served: str | None, kept_served: str | None) -> bool:
+    return None not in (served, kept_served) and served != kept_served
 
 
 def _served(record: dict[str, object]) -> str | None:

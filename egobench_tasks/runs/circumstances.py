@@ -5,7 +5,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -55,10 +55,10 @@ def this_machine(gpus: Iterable[str] = (), n_processes: int = 1) -> Machine:
     )
 
 
-def this_command(arguments: Sequence[str] = sys.argv) -> tuple[str, ...]:
+def this_command() -> tuple[str, ...]:
     """Return the command line that this process is, a program by its name alone."""
-    program = Path(arguments[0]).name
-    return ("egobench" if program == "cli.py" else program, *arguments[1:])
+    program = Path(sys.argv[0]).name
+    return ("egobench" if program == "cli.py" else program, *sys.argv[1:])
 
 
 def our_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:

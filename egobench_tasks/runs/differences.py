@@ -27,3 +27,19 @@ def differing(first: Any, second: Any, prefix: str = "") -> list[str]:
 def _plain(value: Any) -> Any:
     """Tuples as lists: what was read back from JSON has no others."""
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def comparable(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an identity as it is for every machine: a repository counts by its commit, whichever of its files a cache
+    has; a large file by its bytes, whenever it was copied."""
+    sources = {
+        role: {"commit": source["commit"]}
+        if source.get("commit")
+        else {"files": {name: _but_times(file) for name, file in source["files"].items()}}
+        for role, source in identity.get("sources", {}).items()
+    }
+    return {**identity, "sources": sources}
+
+
+def _but_times(file: Any) -> Any:
+    return {name: value for name, value in file.items() if name != "mtime_ns"} if isinstance(file, Mapping) else file

@@ -38,6 +38,7 @@ class Answer:
 
     ``text`` is what the answer is read from. ``reasoning`` is what the host kept apart from it.
     ``budget_tokens`` is the most new tokens that the generation could have had; the context may have held fewer.
+    ``repeat`` counts from 0 where a question is asked several times.
     """
 
     key: str
@@ -52,6 +53,7 @@ class Answer:
     reasoning: str = ""
     budget_tokens: int | None = None
     latency_s: float | None = None
+    repeat: int = 0
 
 
 def answer_key(**inputs: Any) -> str:
@@ -170,7 +172,9 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("n_prompt_tokens", "n_new_tokens", "budget_tokens"), (int, type(None))),
     "clip_notes": (list, type(None)),
     "latency_s": (int, float, type(None)),
+    "repeat": (int,),
 }
+assert set(_TYPES) == {field.name for field in fields(Answer)}  # an answer with a field unknown here would be lost
 _REQUIRED = frozenset(field.name for field in fields(Answer) if field.default is dataclasses.MISSING)
 
 

@@ -101,9 +101,10 @@ class ServerClient:
         """Wait until one question more may be under way, and hold its place."""
         return self.lanes.one()
 
-    async def complete(self, messages: Sequence[Message], budget_tokens: int) -> tuple[Reply, float]:
+    async def complete(self, messages: Sequence[Message], budget_tokens: int, repeat: int = 0) -> tuple[Reply, float]:
         """Send a conversation and return the reply and the seconds that its request took.
 
+        ``repeat``: see `ServerSettings.request_fields`.
         Repeats what may pass, waits where the server says so, and does without what it refuses; raises
         `RequestFailed` for what is left.
         """
@@ -115,7 +116,8 @@ class ServerClient:
                     await self._pace.turn()
                     started_s = time.monotonic()
                     dialect = self._dialect
-                    reply = await self._attempt(dialect.put(self.settings.request_fields(budget_tokens), messages))
+                    fields = self.settings.request_fields(budget_tokens, repeat)
+                    reply = await self._attempt(dialect.put(fields, messages))
                 self._answered()
                 return reply, time.monotonic() - started_s
             except _Failure as failure:

@@ -61,6 +61,8 @@ class ServerSettings:
     max_retries: repeats of a request after a timeout, a lost connection, a 5xx or a reply that is none.
     max_stall_s: seconds for which a server that is over its limit (429) may answer nothing before requests fail for it.
     temperature: None leaves it out, for servers that refuse it.
+    seed: of the server's draws; each further repeat of a question sends the next one. None leaves it out.
+    price_in, price_out: of a million prompt tokens and of a million new ones, in whatever money; None where unknown.
     max_tokens: new tokens of the first attempt; None for the question's own figure.
     max_tokens_cap: a truncated reply is asked for again with twice the budget, up to this.
     max_tokens_field, thinking, stream: see `TokensField`, `Thinking`, `Streaming`.
@@ -81,6 +83,9 @@ class ServerSettings:
     max_retries: int = 5
     max_stall_s: float = 1800.0
     temperature: float | None = 0.0
+    seed: int | None = None
+    price_in: float | None = None
+    price_out: float | None = None
     max_tokens: int | None = None
     max_tokens_cap: int = EGOGEARS.max_new_tokens_cap
     max_tokens_field: TokensField = TokensField.MAX_TOKENS
@@ -103,6 +108,10 @@ class ServerSettings:
                 raise InputError(f"{name} must be a positive number, got {value}")
         if self.temperature is not None and not 0 <= self.temperature <= 2:
             raise InputError(f"temperature must lie in [0, 2], got {self.temperature}")
+        for name in ("price_in", "price_out"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise InputError(f"{name} must be a number from 0 up, got {value}")
         if own := sorted(_OWN_FIELDS & self.extra_body.keys()):
             raise InputError(f"extra_body must not hold {', '.join(own)}: settings of their own, or fixed")
         _check_fields("headers", self.headers)
@@ -113,11 +122,16 @@ class ServerSettings:
         """Requests that may be under way at once."""
         return self.concurrency if isinstance(self.concurrency, int) else AUTO_MOST_AT_ONCE
 
-    def request_fields(self, budget_tokens: int) -> dict[str, Any]:
-        """Everything of a request's body but its messages, for a budget of new tokens."""
+    def request_fields(self, budget_tokens: int, repeat: int = 0) -> dict[str, Any]:
+        """Everything of a request's body but its messages, for a budget of new tokens.
+
+        ``repeat`` counts a question's repeats from 0, for the seed.
+        """
         body: dict[str, Any] = {"model": self.model, self.max_tokens_field.value: budget_tokens, **self.extra_body}
         if self.temperature is not None:
             body["temperature"] = self.temperature
+        if self.seed is not None:
+            body["seed"] = self.seed + repeat
         if self.thinking is not Thinking.AUTO:
             thinks = {"enable_thinking": self.thinking is Thinking.ON}
             body["chat_template_kwargs"] = {**body.get("chat_template_kwargs", {}), **thinks}

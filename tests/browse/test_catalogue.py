@@ -11,6 +11,7 @@ from egobench_tasks.browse.catalogue import (
     counts,
     facet_values,
     matching,
+    n_lost,
     verdict_values,
 )
 
@@ -62,6 +63,7 @@ def test_wrong_takes_in_what_has_no_answer_and_nothing_unjudged():
     assert found == [Verdict.WRONG, Verdict.NO_ANSWER]
     assert [one.verdicts["a"] for one in matching(listed, Filters(verdicts={"a": "no answer"}))] == [Verdict.NO_ANSWER]
     assert counts(listed, "a") == (1, 3)
+    assert n_lost(listed, "a") == 1
 
 
 def test_wrong_is_offered_where_answers_are_only_missing():

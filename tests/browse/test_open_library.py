@@ -10,12 +10,18 @@ import pytest
 
 from dataset_scripts.egotempo.build import build_egotempo
 from egobench_tasks.browse.catalogue import Verdict
-from egobench_tasks.browse.html import question_html
+from egobench_tasks.browse.html import list_html, question_html
 from egobench_tasks.browse.load import load_library
 from egobench_tasks.browse.strips import decode_strips
 from egobench_tasks.data import DatasetLocation
 from egobench_tasks.errors import InputError
 from egobench_tasks.frames.store import FrameStore
+from egobench_tasks.hosts.lighteval.saved_task import UNRECORDED
+from egobench_tasks.judge.identity import JudgeIdentity
+from egobench_tasks.judge.prompt import JudgeItem
+from egobench_tasks.judge.verdict import Judgement
+from egobench_tasks.judge.verdict import Verdict as JudgesVerdict
+from egobench_tasks.judge.verdict_files import write_verdicts
 
 CATEGORY = "counting actions"
 N_QUESTIONS = 5
@@ -79,27 +85,24 @@ def run(tmp_path):
 
 def test_each_setting_is_a_run_with_texts_and_verdicts(location, run):
     library = load_library(location, [run])
-    assert set(library.runs) == {"m (f4)", "m (fps1)"}
+    assert set(library.runs) == {f"m, judged by {UNRECORDED.name} ({setting})" for setting in ("f4", "fps1")}
     assert [entry.facets for entry in library.entries] == [{"category": CATEGORY}] * N_QUESTIONS
-    expected = [Verdict.RIGHT, Verdict.WRONG, Verdict.NO_ANSWER, Verdict.NO_VERDICT, Verdict.NO_ANSWER]
+    expected = [Verdict.RIGHT, Verdict.WRONG, Verdict.NO_ANSWER, Verdict.NO_VERDICT, Verdict.LOST]
     for name in library.runs:
         assert [entry.verdicts[name] for entry in library.entries] == expected
     answers = library.page(question_id(0)).answers
     assert {(answer.text, answer.reasoning) for answer in answers} == {("<think>hm</think>Twice.", "apart")}
     assert library.page(question_id(4)).answers[0].failure == "missing"
+    assert "1 lost (partial)" in list_html(library.entries, library.runs, N_QUESTIONS)
 
 
 def test_a_judges_score_and_reason_are_shown(location, run):
-    record = {
-        "task": "egotempo_f4:counting_actions",
-        "question_id": question_id(1),
-        "verdict": {"correct": True, "score": 4.0, "reason": "close <enough>"},
-    }
-    (run / "verdicts").mkdir()
-    (run / "verdicts" / "judge.json").write_text(json.dumps({"verdicts": [record]}))
+    item = JudgeItem(question_id(1), "How often, in part 1?", "Twice.", "Never.")
+    given = Judgement(JudgesVerdict(True, 4.0, "close <enough>"), None, "")
+    write_verdicts(run, JudgeIdentity("later", "judge-1"), [("egotempo_f4:counting_actions", item, given)])
     library = load_library(location, [run])
     page = library.page(question_id(1))
-    (answer,) = [answer for answer in page.answers if answer.run == "m (f4)"]
+    (answer,) = [answer for answer in page.answers if answer.run == "m, judged by later (f4)"]
     assert (answer.verdict, answer.score) == (Verdict.RIGHT, "judged 4 of 5")
     assert "close &lt;enough&gt;" in question_html(page, str)
 

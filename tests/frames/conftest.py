@@ -108,6 +108,9 @@ CASES = {
         "", "-output_ts_offset", "-0.5", "-avoid_negative_ts", "disabled", suffix=".mov", selective=False
     ),
     "x264 cut by an edit list": copied(before=("-ss", "1.3")),
+    "x264 no B-frames, AVI": x264("bframes=0", suffix=".avi", selective=False),
+    "x264 B-frames, AVI": x264("bframes=2", suffix=".avi", selective=False),
+    "x264 odd length": x264("", "-r", "23.976", "-t", "1.707"),
     "x264 truncated": x264("", "-movflags", "+faststart", selective=False, keep=0.7),
     "x264 truncated, MKV": x264("", suffix=".mkv", selective=False, keep=0.7),
     "x264 truncated, MPEG-TS": x264("", suffix=".ts", selective=False, keep=0.7),

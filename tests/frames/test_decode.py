@@ -233,10 +233,10 @@ def test_errors_name_the_clip_and_the_reason(tmp_path, make_clip, ffmpeg):
     late = FrameSpec(sampling="budget", count=4, start_s=100, end_s=101)
     for path, spec, reason in (
         (tmp_path / "missing.mp4", BUDGET, "No such file"),
-        (tmp_path, BUDGET, "cannot be read"),
-        (text, BUDGET, "Invalid data"),
+        (tmp_path, BUDGET, "no regular file"),
+        (text, BUDGET, "is text"),
         (sound, BUDGET, "no video"),
-        (stream, BUDGET, "no duration"),
+        (stream, BUDGET, "not read here; remux"),
         (make_clip("x264 pyramid"), late, "window"),
         ("memory://missing.mp4", BUDGET, "cannot be read"),
     ):

@@ -1,6 +1,5 @@
 import copy
 import dataclasses
-import hashlib
 import pickle
 import tracemalloc
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from egobench_tasks.files import sha256_of
 from egobench_tasks.frames.decode import ClipError, decode_jpegs
 from egobench_tasks.frames.lazy import FrameList, FrameRequest, open_jpeg
 from egobench_tasks.frames.spec import FrameSpec
@@ -18,8 +18,8 @@ SPEC = FrameSpec(sampling="budget", count=4)
 
 @pytest.fixture
 def requests(make_clip):
-    names = ("x264 GOP 30", "rotated 90")
-    return [FrameRequest(str(make_clip(name)), hashlib.sha256(name.encode()).hexdigest(), SPEC) for name in names]
+    paths = map(make_clip, ("x264 GOP 30", "rotated 90"))
+    return [FrameRequest(str(path), sha256_of(path), SPEC) for path in paths]
 
 
 @pytest.fixture

@@ -170,6 +170,13 @@ def test_positions_are_shown_and_skipped():
     assert selector.done
 
 
+def test_a_count_for_every_value():
+    assert repeat([7, 8], [0, 2]) == [8, 8]
+    for counts in ([1], [1, 1, 1]):
+        with pytest.raises(ValueError, match="zip"):
+            repeat([7, 8], counts)
+
+
 def test_nothing_wanted_is_done_at_once():
     selector = IndexSelector(0, Counter())
     assert selector.done

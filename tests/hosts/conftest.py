@@ -48,10 +48,27 @@ def vlm(tiny_llava, tmp_path, monkeypatch):
     monkeypatch.setenv("EGOBENCH_JOURNAL", str(tmp_path / "journal"))
 
     def make(**arguments):
-        settings = {"model_name": str(tiny_llava), "generation_size": 8, "cache_dir": str(tmp_path / "lighteval")}
+        settings = {"model_name": str(tiny_llava), "generation_size": 64, "cache_dir": str(tmp_path / "lighteval")}
         return FrameVLM(VLMTransformersModelConfig(**{**settings, **arguments}))
 
     return make
+
+
+@pytest.fixture
+def count_generations(monkeypatch):
+    """How many questions the model was made to answer."""
+    from transformers import LlavaForConditionalGeneration
+
+    counted = []
+    stock = LlavaForConditionalGeneration.generate
+
+    def generate(self, **inputs):
+        if not inputs.get("output_logits"):  # the look at the model before the first question
+            counted.extend(inputs["input_ids"])
+        return stock(self, **inputs)
+
+    monkeypatch.setattr(LlavaForConditionalGeneration, "generate", generate)
+    return counted
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def test_an_unknown_spec_is_bad_input(run_program, sample_folder):
 
 def test_shards_merge_into_the_whole_run_and_are_reported(run_program, sample_folder, tiny_llava, tmp_path):
     settings = {"EGOGEARS_DATA": str(sample_folder / "egogears")}
-    command = ["egobench", "run", "transformers", f"model_name={tiny_llava},generation_size=8", "egogears"]
+    command = ["egobench", "run", "transformers", f"model_name={tiny_llava},generation_size=64", "egogears"]
     run_program(*command, "--output-dir", tmp_path / "whole", "--save-details", **settings)
     for index in (1, 2):
         run_program(*command, "--shard", f"{index}/2", "--output-dir", tmp_path / f"part{index}", **settings)

@@ -3,6 +3,7 @@
 Also used by `tests/bench/report.py`.
 """
 
+import hashlib
 import json
 import random
 import string
@@ -50,7 +51,7 @@ def single_row(number: int, n_options: int, answer: str) -> dict[str, Any]:
         "lighting": about.lighting,
         "route": about.route,
         "duration_s": 60.0 if number % 20 else 17.4,
-        "sha256": "0" * 64,
+        "sha256": digest(f"s{number}"),
     }
 
 
@@ -63,12 +64,17 @@ def multi_row(number: int, n_options: int, answer: str, n_clips: int = 2, unit: 
         "clip_start_s": [None] * n_clips,
         "clip_end_s": [None] * n_clips,
         "clip_duration_s": [30.0] * n_clips,
-        "clip_sha256": ["0" * 64] * n_clips,
+        "clip_sha256": [digest(f"m{number} {index}") for index in range(n_clips)],
         "question_type": MULTI_TYPES[number % len(MULTI_TYPES)],
         "capability": None,
         "unit": unit or MULTI_UNITS[number % len(MULTI_UNITS)],
         "status": "confirmed",
     }
+
+
+def digest(text: str) -> str:
+    """A clip's digest: clips differ unless their texts are equal."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _common(question_id: str, n_options: int, answer: str) -> dict[str, Any]:
@@ -233,6 +239,7 @@ def memory_split(config: str, rows: Sequence[Mapping[str, Any]]) -> Any:
     import pandas as pd
 
     from egobench_tasks.report.read.choice_questions import Split, attributes_of
+    from egobench_tasks.report.read.clusters import with_clusters
 
     cell = {"bytes": None, "path": CLIP}
     full = [
@@ -241,7 +248,8 @@ def memory_split(config: str, rows: Sequence[Mapping[str, Any]]) -> Any:
     ]
     questions = {row["question_id"]: choice_question(row) for row in full}
     attributes = [attributes_of(questions[row["question_id"]], row, config) for row in full]
-    return Split(config, "memory", "f" * 16, questions, pd.DataFrame(attributes))
+    clustered = with_clusters(pd.DataFrame(attributes), [question.clips for question in questions.values()])
+    return Split(config, "memory", "f" * 16, questions, clustered)
 
 
 def memory_run(name: str, said: Mapping[str, Mapping[str, Said]], **settings: str) -> Any:

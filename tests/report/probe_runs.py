@@ -31,16 +31,21 @@ class ProbeRuns:
     paths: Mapping[str, Path]
 
 
-def plant_sample(folder: Path, n_single: int, n_multi: int, seed: int = 0) -> tuple[Planted, dict[str, SampleQuestion]]:
-    """Write the sample's questions with stubs for clips; return the dataset and the questions by id."""
-    world = make_world(seed)
-    made = {
-        "single": list(single_questions(world, n_single, seed)),
-        "multi": list(multi_questions(world, n_multi, seed)),
-    }
+def plant_sample(
+    folder: Path, n_single: int, n_multi: int, seed: int = 0, n_worlds: int = 1
+) -> tuple[Planted, dict[str, SampleQuestion]]:
+    """Write the sample's questions with stubs for clips; return the dataset and the questions by id.
+
+    Questions of one world share its clips and hang together: ``n_worlds`` is how many clusters a report finds, or more.
+    """
+    worlds = [(make_world(seed + number), seed + number) for number in range(n_worlds)]
+    made = {}
+    for name, make, count in (("single", single_questions, n_single), ("multi", multi_questions, n_multi)):
+        of_world = [list(make(world, count, world_seed)) for world, world_seed in worlds]
+        made[name] = [of_world[number % n_worlds][number] for number in range(count)]
     rows = {
-        "single": [_single(number, question) for number, question in enumerate(made["single"])],
-        "multi": [_multi(number, question) for number, question in enumerate(made["multi"])],
+        "single": [_single(number, question, number % n_worlds) for number, question in enumerate(made["single"])],
+        "multi": [_multi(number, question, number % n_worlds) for number, question in enumerate(made["multi"])],
     }
     planted = plant(folder, {config: members for config, members in rows.items() if members})
     return planted, {question.question_id: question for members in made.values() for question in members}
@@ -66,10 +71,16 @@ def answers(
 
 
 def write_probe_runs(
-    folder: Path, *, n_single: int = 24, n_multi: int = 60, seed: int = 0, probes: Collection[str] | None = None
+    folder: Path,
+    *,
+    n_single: int = 24,
+    n_multi: int = 60,
+    seed: int = 0,
+    n_worlds: int = 1,
+    probes: Collection[str] | None = None,
 ) -> ProbeRuns:
     """Write the dataset and the runs; ``probes``: all of them where none are named."""
-    planted, questions = plant_sample(folder / "egogears", n_single, n_multi, seed)
+    planted, questions = plant_sample(folder / "egogears", n_single, n_multi, seed, n_worlds)
     writer = RunWriter(planted)
     paths = {}
     for model in SCRIPTED_MODELS:
@@ -81,13 +92,13 @@ def write_probe_runs(
     return ProbeRuns(planted, questions, paths)
 
 
-def _single(number: int, question: SampleQuestion) -> dict[str, Any]:
+def _single(number: int, question: SampleQuestion, world: int) -> dict[str, Any]:
     ((_, clip),) = question.clips
     row = single_row(number, len(question.options), "".join(question.answer))
-    return {**row, **_words(question), "duration_s": float(clip.scene.duration_s), "sha256": _digest(clip)}
+    return {**row, **_words(question), "duration_s": float(clip.scene.duration_s), "sha256": _digest(clip, world)}
 
 
-def _multi(number: int, question: SampleQuestion) -> dict[str, Any]:
+def _multi(number: int, question: SampleQuestion, world: int) -> dict[str, Any]:
     clips = [clip for _, clip in question.clips]
     row = multi_row(number, len(question.options), "".join(question.answer), len(clips), question.plan.unit)
     return {
@@ -96,7 +107,7 @@ def _multi(number: int, question: SampleQuestion) -> dict[str, Any]:
         "file_names": [CLIP] * len(clips),
         "clip_labels": [label for label, _ in question.clips],
         "clip_duration_s": [float(clip.scene.duration_s) for clip in clips],
-        "clip_sha256": [_digest(clip) for clip in clips],
+        "clip_sha256": [_digest(clip, world) for clip in clips],
         "question_type": question.plan.question_type,
     }
 
@@ -110,5 +121,5 @@ def _words(question: SampleQuestion) -> dict[str, Any]:
     }
 
 
-def _digest(clip: Any) -> str:
-    return hashlib.sha256(f"{clip.recording} {clip.start_s} {clip.end_s}".encode()).hexdigest()
+def _digest(clip: Any, world: int) -> str:
+    return hashlib.sha256(f"{world} {clip.recording} {clip.start_s} {clip.end_s}".encode()).hexdigest()

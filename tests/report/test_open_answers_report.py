@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,6 +12,10 @@ from statsmodels.stats.proportion import proportion_confint
 from egobench_tasks.asking.open_settings import open_settings
 from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.errors import InputError
+from egobench_tasks.judge.identity import JudgeIdentity
+from egobench_tasks.judge.prompt import JudgeItem
+from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
+from egobench_tasks.judge.verdict_files import write_verdicts
 from egobench_tasks.report.analyse import published
 from egobench_tasks.report.analyse.open_tables import (
     category_table,
@@ -19,8 +24,10 @@ from egobench_tasks.report.analyse.open_tables import (
     sampling_table,
     video_gain_table,
 )
-from egobench_tasks.report.read.open_outcomes import CODES, OpenOutcome, Order, open_frame, read_setting
-from egobench_tasks.report.read.open_reader import OpenRow, find_open_runs, open_outcomes
+from egobench_tasks.report.analyse.tables import NOT_KNOWN, PUBLISHED, cells
+from egobench_tasks.report.read.open_outcomes import CODES, OpenOutcome, OpenState, Order, open_frame, read_setting
+from egobench_tasks.report.read.open_reader import OpenRow, find_open_runs, read_open_run
+from egobench_tasks.report.read.open_results import OpenResults, read_open_runs
 from egobench_tasks.report.show.document import egotempo_document
 
 N_PER_CATEGORY = 50
@@ -30,8 +37,9 @@ def planted(run, setting, right_of, unjudged=()):
     """``right_of[code]`` of each category's 50 questions are right, the next ``unjudged`` have no verdict."""
     for code in CODES:
         for number in range(N_PER_CATEGORY):
-            correct = None if number in unjudged else number < right_of.get(code, right_of.get("*", 0))
-            yield OpenOutcome(run, setting, f"{code}{number}", code, 5.0 + number * 2.7, correct)
+            right = number < right_of.get(code, right_of.get("*", 0))
+            state = OpenState.NO_VERDICT if number in unjudged else OpenState.CORRECT if right else OpenState.INCORRECT
+            yield OpenOutcome(run, setting, f"{code}{number}", code, 5.0 + number * 2.7, state)
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +78,7 @@ def test_missing_verdicts_are_left_out_of_the_rate_and_counted(frame):
 
 def test_a_category_without_a_verdict_leaves_no_average():
     outcomes = list(planted("m", "fps1", {"*": 20}))
-    outcomes = [
-        OpenOutcome(one.run, one.setting, one.question_id, one.category_code, None, None)
-        if one.category_code == "OC"
-        else one
-        for one in outcomes
-    ]
+    outcomes = [replace(one, state=OpenState.NO_VERDICT) if one.category_code == "OC" else one for one in outcomes]
     assert math.isnan(record(category_table(open_frame(outcomes)), run="m")["average"])
 
 
@@ -111,7 +114,7 @@ def test_by_duration(frame):
 
 
 def test_the_document_has_tables_and_figures_for_all_of_it(frame):
-    (section,) = egotempo_document(frame).sections
+    (section,) = egotempo_document(OpenResults(frame)).sections
     assert [table.key for table in section.tables] == [
         "open_categories",
         "open_video_gain",
@@ -128,8 +131,9 @@ def test_every_setting_of_the_tasks_is_read():
         assert setting.n_frames == (spec.count if spec and spec.count else 1 if name == "center" else None)
         assert setting.rate_hz == (spec.rate_fps if spec else None)
         assert (setting.order is Order.UNIFORM) == ("_" not in name)
-    for figure in published.EGOTEMPO[2:]:
-        read_setting(figure.setting)
+    for figure in published.EGOTEMPO:
+        if figure.is_model:
+            read_setting(figure.setting)
 
 
 @pytest.mark.parametrize("name", ["f0", "fps", "center_random", "f16_sorted", "video"])
@@ -139,105 +143,243 @@ def test_a_setting_that_no_task_has_is_refused(name):
 
 
 CATEGORY = "counting actions"
+F16 = "egotempo_f16"
 ROWS = {
     f"q.{number}": OpenRow(f"q.{number}", f"How often {number}?", "twice", CATEGORY, 10.0 + number)
     for number in range(6)
 }
+DATE = "2026-11-30T05-15-00.1"
+WORDING = "judge-1-abc"
+JUDGE, STERN = JudgeIdentity("mild", WORDING), JudgeIdentity("stern", WORDING)
+SAVED = {"q.0": "correct", "q.1": "incorrect", "q.2": None, "q.3": "correct", "q.4": "correct", "q.5": "incorrect"}
+LOST = "request_failed"
 
 
-def write_details(folder, verdicts, task="egotempo_f16:counting_actions|0", **changed):
-    """Details as lighteval saves them, the columns that a report reads."""
-    path = folder / "details/org/m/2026-11-30T05-15-00.1" / f"details_{task}_2026-11-30T05-15-00.1.parquet"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows = [
-        {
-            "doc": {
-                "specific": {
-                    "question_id": question_id,
-                    "question": ROWS[question_id].question,
-                    "answer": "twice",
-                    "category": CATEGORY,
-                    **changed,
-                }
-            },
-            "metric": {
-                "judged": float(correct is not None),
-                "judge_accuracy": math.nan if correct is None else float(correct),
-            },
-        }
-        for question_id, correct in verdicts
-    ]
-    pq.write_table(pa.Table.from_pylist(rows), path)
-    return path
+def answer_to(question_id, model="m"):
+    return f"{model} says {question_id}"
 
 
-SAVED = [("q.0", True), ("q.1", False), ("q.2", None), ("q.3", True), ("q.4", True), ("q.5", False)]
+def write_run(
+    folder,
+    said=SAVED,
+    task="egotempo_f16:counting_actions",
+    model="m",
+    judge=JUDGE,
+    date=DATE,
+    settings=None,
+    **changed,
+):
+    """A run as lighteval saves it, what a report reads. ``said``: by question id what the run's judge said, None for no
+    verdict, `LOST` for a request that failed, "unanswered" for a model that said nothing."""
+    details = folder / f"details/org/{model}/{date}/details_{task}|0_{date}.parquet"
+    results = folder / f"results/org/{model}/results_{date}.json"
+    for path in (details, results):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist([_row(one, says, model, changed) for one, says in said.items()]), details)
+    printed = (
+        f"verdicts of {judge.name}, prompt {judge.wording}, identity {judge.digest}"
+        if judge
+        else "verdicts of no judge, prompt p"
+    )
+    config = {
+        "prompt_function": f"egotempo({changed.get('inputs', 'prompt open-1, frames count=16')}, dataset {'f' * 16})",
+        "metrics": [{"metric_name": "judge_accuracy", "sample_level_fn": printed}],
+    }
+    saved = json.loads(results.read_text()) if results.exists() else {"config_tasks": {}}
+    saved["config_tasks"][f"{task}|0"] = config
+    saved["config_general"] = {"model_config": {"model_name": model, **(settings or {})}}
+    results.write_text(json.dumps(saved))
+    return details
+
+
+def _row(question_id, says, model, changed):
+    lost, silent = says == LOST, says == "unanswered"
+    facts = {
+        "question_id": question_id,
+        "question": ROWS[question_id].question,
+        "answer": changed.get("answer", "twice"),
+        "category": CATEGORY,
+    }
+    judged = says in ("correct", "incorrect")
+    return {
+        "doc": {"specific": facts},
+        "model_response": {
+            "text": ["" if lost or silent else changed.get("text", answer_to(question_id, model))],
+            "finish_reason": LOST if lost else "stop",
+        },
+        "metric": {"judged": float(judged), "judge_accuracy": float(says == "correct") if judged else math.nan},
+    }
+
+
+def write_file(folder, judge, correct, model="m"):
+    """What `egobench judge` writes of a run's answers: by question id whether they are right, None for no verdict."""
+    judged = []
+    for question_id, right in correct.items():
+        item = JudgeItem(question_id, ROWS[question_id].question, "twice", answer_to(question_id, model))
+        verdict = None if right is None else Verdict(right, 5.0)
+        failure = NoVerdict.TIMEOUT if right is None else None
+        judged.append(("egotempo_f16:counting_actions", item, Judgement(verdict, failure, "")))
+    return write_verdicts(folder, judge, judged)
+
+
+def states(run):
+    return [str(one.state) for one in read_open_run(run, ROWS).outcomes]
+
+
+def read(folder):
+    return read_open_runs(find_open_runs(folder), ROWS)
 
 
 def test_saved_verdicts_become_outcomes(tmp_path):
-    write_details(tmp_path, SAVED)
-    write_details(tmp_path, SAVED, task="egotempo_choice:counting_actions|0")  # the closed form is no open answer
+    write_run(tmp_path)
+    write_run(tmp_path, task="egotempo_choice:counting_actions")  # the closed form is no open answer
     (run,) = find_open_runs(tmp_path)
-    outcomes = open_outcomes(run, ROWS)
-    assert [(one.question_id, one.correct) for one in outcomes] == SAVED
-    assert {(one.run, one.setting, one.category_code) for one in outcomes} == {("m", "f16", "AC")}
+    assert states(run) == ["correct", "incorrect", "no verdict", "correct", "correct", "incorrect"]
+    outcomes = read_open_run(run, ROWS).outcomes
+    assert {(one.run, one.setting, one.category_code) for one in outcomes} == {("m, judged by mild", "f16", "AC")}
     assert outcomes[3].duration_s == 13.0
 
 
-def test_a_missing_question_is_wrong_and_marks_the_run(tmp_path):
-    write_details(tmp_path, SAVED[:4], task="egotempo:counting_actions|0")
-    outcomes = open_outcomes(find_open_runs(tmp_path)[0], ROWS)
-    assert [one.correct for one in outcomes] == [True, False, None, True, False, False]
-    assert {(one.run, one.setting) for one in outcomes} == {("m (partial)", "fps1")}
-
-
-def write_verdicts(folder, judge, correct):
-    (folder / "verdicts").mkdir(exist_ok=True)
-    records = [
-        {
-            "task": "egotempo_f16:counting_actions",
-            "question_id": question_id,
-            "verdict": None if right is None else {"correct": right, "score": 5.0, "reason": None},
-            "failure": "timeout" if right is None else None,
-            "raw": "",
-        }
-        for question_id, right in correct
-    ]
-    (folder / "verdicts" / f"{judge}.json").write_text(json.dumps({"judge": judge, "verdicts": records}))
-
-
-def test_a_later_judges_verdicts_replace_the_saved_ones(tmp_path):
-    write_details(tmp_path, SAVED)
-    write_verdicts(tmp_path, "judge-a", [(question_id, True) for question_id in ROWS])
+def test_a_missing_question_is_lost_and_marks_the_run(tmp_path):
+    write_run(tmp_path, dict(list(SAVED.items())[:4]), task="egotempo:counting_actions")
     (run,) = find_open_runs(tmp_path)
-    assert run.name == "m"
-    assert [one.correct for one in open_outcomes(run, ROWS)] == [True] * 6
+    assert states(run) == ["correct", "incorrect", "no verdict", "correct", "lost", "lost"]
+    assert {(one.run, one.setting) for one in read_open_run(run, ROWS).outcomes} == {
+        ("m, judged by mild (partial)", "fps1")
+    }
+
+
+def test_failed_requests_are_not_the_models_errors_and_make_the_run_partial(tmp_path):
+    write_run(tmp_path, dict.fromkeys(("q.0", "q.1", "q.2"), "correct") | dict.fromkeys(("q.3", "q.4", "q.5"), LOST))
+    results = read(tmp_path)
+    (row,) = [row for row in category_table(results.outcomes).rows.to_dict("records") if row["origin"] != PUBLISHED]
+    assert (row["accuracy"], row["judged"], row["lost"], row["questions"]) == (1.0, 3, 3, 6)
+    assert row["run"].endswith("(partial)")
+    (summary,) = results.summaries
+    assert (summary.mark, summary.judged, summary.lost) == ("partial", 3, 3)
+    assert any("3 of 6 questions of EgoTempo are missing or were lost" in notice for notice in results.notices)
+
+
+def test_a_run_without_any_clip_has_no_figure(tmp_path):
+    write_run(tmp_path, dict.fromkeys(SAVED, LOST))
+    table = category_table(read(tmp_path).outcomes)
+    shown = dict(zip((column.name for column in table.columns), cells(table)[0], strict=True))
+    assert (shown["accuracy"].text, shown["lost"].text) == (NOT_KNOWN, "6")
+
+
+def test_what_the_model_left_unanswered_is_wrong_and_no_judge_saw_it(tmp_path):
+    write_run(tmp_path, SAVED | {"q.0": "unanswered"})
+    (run,) = find_open_runs(tmp_path)
+    assert states(run)[0] == "unanswered"
+    (summary,) = read(tmp_path).summaries
+    assert (summary.judged, summary.unanswered, summary.unjudged, summary.mark) == (4, 1, 1, "whole")
+
+
+def test_a_judge_asked_later_stands_beside_the_one_of_the_run(tmp_path):
+    write_run(tmp_path)
+    write_file(tmp_path, STERN, dict.fromkeys(ROWS, False))
+    runs = {run.name: states(run) for run in find_open_runs(tmp_path)}
+    assert list(runs) == ["m, judged by mild", "m, judged by stern"]
+    assert set(runs["m, judged by stern"]) == {"incorrect"}
+    assert runs["m, judged by mild"].count("correct") == 3
+    assert "the runs differ in judge" in "\n".join(read(tmp_path).notices)
+
+
+def test_the_same_judge_asked_again_completes_its_verdicts(tmp_path):
+    write_run(tmp_path)
+    write_file(tmp_path, JUDGE, {"q.2": True})
+    (run,) = find_open_runs(tmp_path)
+    assert states(run) == ["correct", "incorrect", "correct", "correct", "correct", "incorrect"]
 
 
 def test_two_judges_are_two_runs_never_a_mixture(tmp_path):
-    write_details(tmp_path, SAVED)
-    write_verdicts(tmp_path, "judge-a", [(question_id, True) for question_id in ROWS])
-    write_verdicts(tmp_path, "judge-b", [(question_id, None) for question_id in ROWS])
-    runs = find_open_runs(tmp_path)
-    assert [run.name for run in runs] == ["m, judged by judge-a", "m, judged by judge-b"]
-    assert {one.correct for one in open_outcomes(runs[1], ROWS)} == {None}
+    write_run(tmp_path, dict.fromkeys(SAVED), judge=None)
+    write_file(tmp_path, JudgeIdentity("j-x", WORDING), dict.fromkeys(ROWS, True))
+    write_file(tmp_path, JudgeIdentity("j/x", WORDING), dict.fromkeys(ROWS, False))
+    runs = {run.name: set(states(run)) for run in find_open_runs(tmp_path)}
+    assert runs == {"m, judged by j-x": {"correct"}, "m, judged by j/x": {"incorrect"}}
+
+
+def test_a_bad_model_run_into_the_same_folder_does_not_inherit_the_good_ones_verdicts(tmp_path):
+    write_run(tmp_path, dict.fromkeys(SAVED), model="good", judge=None)
+    write_file(tmp_path, JUDGE, dict.fromkeys(ROWS, True), model="good")
+    write_run(tmp_path, dict.fromkeys(SAVED), model="bad", judge=None)
+    runs = {run.name: set(states(run)) for run in find_open_runs(tmp_path)}
+    assert runs == {"good, judged by mild": {"correct"}, "bad, judged by mild": {"no verdict"}}
+    assert "bad, judged by mild: 6 of 6 verdicts in mild-" in "\n".join(read(tmp_path).notices)
+
+
+def test_the_same_model_with_other_settings_does_not_inherit_verdicts_either(tmp_path):
+    write_run(tmp_path, dict.fromkeys(SAVED), judge=None, settings={"temperature": 0.0})
+    write_file(tmp_path, JUDGE, dict.fromkeys(ROWS, True))
+    write_run(
+        tmp_path, dict.fromkeys(SAVED), judge=None, settings={"temperature": 0.9}, date="2026-11-29", text="other"
+    )
+    runs = {run.name: set(states(run)) for run in find_open_runs(tmp_path)}
+    assert runs == {
+        "m (mixed: temperature=0.9), judged by mild": {"no verdict"},
+        "m (mixed: temperature=0.0), judged by mild": {"correct"},
+    }
+    assert {one.mark for one in read(tmp_path).summaries} == {"mixed"}
+
+
+def test_categories_shown_by_other_frames_are_not_one_row(tmp_path):
+    write_run(tmp_path)
+    write_run(tmp_path, task="egotempo_f16:action_sequence", inputs="prompt open-1, frames count=8")
+    names = [run.name for run in find_open_runs(tmp_path)]
+    assert len(names) == 2 and all("(mixed: frames=egotempo_f16 cou" in name for name in names)
+
+
+def test_runs_of_other_prompts_frames_and_judges_are_compared_with_the_difference_said(tmp_path):
+    write_run(tmp_path / "a")
+    write_run(tmp_path / "b", inputs="prompt open-2, frames count=8", judge=STERN)
+    runs = [run for name in "ab" for run in find_open_runs(tmp_path / name)]
+    results = read_open_runs(runs, ROWS)
+    said = "\n".join(results.notices)
+    for what in (
+        "EgoTempo: the runs differ in judge",
+        "differ in prompt template",
+        "EgoTempo, f16: the runs differ in frames",
+    ):
+        assert what in said
+    (section,) = egotempo_document(results).sections
+    assert all("differ in their settings" in table.note for table in section.tables)
+
+
+def test_five_questions_of_two_categories_have_no_average(tmp_path):
+    write_run(tmp_path, dict.fromkeys(SAVED, "correct"))
+    results = read(tmp_path)
+    assert math.isnan(record(category_table(results.outcomes), run="m, judged by mild")["average"])
+    assert any("1 of 10 categories were asked; there is no average" in notice for notice in results.notices)
+
+
+def test_a_dataset_that_is_not_the_published_one_is_said_beside_published_figures(tmp_path):
+    write_run(tmp_path)
+    document = egotempo_document(read(tmp_path))
+    tables = {table.key: table for table in document.tables}
+    for key in ("open_categories", "open_inputs"):
+        assert "NOT the published dataset (EgoTempo: 6 of 500 questions)" in tables[key].note
+        assert tables[key].apart
+    assert "6 of 500 questions" in document.subtitle
+    assert any("not the published dataset (6 of 500 questions)" in notice for notice in document.notices)
 
 
 def test_answers_to_another_revision_are_refused(tmp_path):
-    write_details(tmp_path, SAVED, answer="thrice")
+    write_run(tmp_path, answer="thrice")
     with pytest.raises(InputError, match=f"q.0 is not.*{EGOTEMPO.data_variable}"):
-        open_outcomes(find_open_runs(tmp_path)[0], ROWS)
+        read(tmp_path)
 
 
 def test_a_question_judged_twice_is_refused(tmp_path):
-    write_details(tmp_path, [*SAVED, SAVED[0]])
+    path = write_run(tmp_path)
+    pq.write_table(pa.concat_tables([pq.read_table(path), pq.read_table(path).slice(0, 1)]), path)
     with pytest.raises(InputError, match="more than once"):
-        open_outcomes(find_open_runs(tmp_path)[0], ROWS)
+        read(tmp_path)
 
 
-def test_broken_verdicts_are_named(tmp_path):
-    write_details(tmp_path, SAVED)
-    write_verdicts(tmp_path, "judge-a", [])
-    (tmp_path / "verdicts/judge-a.json").write_text("{}")
-    with pytest.raises(InputError, match=r"judge-a\.json: cannot be read as verdicts"):
-        open_outcomes(find_open_runs(tmp_path)[0], ROWS)
+def test_verdicts_that_do_not_say_of_which_answers_they_are_are_refused(tmp_path):
+    write_run(tmp_path)
+    (tmp_path / "verdicts").mkdir()
+    (tmp_path / "verdicts/judge-a.json").write_text(json.dumps({"judge": "judge-a", "verdicts": []}))
+    with pytest.raises(InputError, match=r"judge-a\.json: does not say of which answers its verdicts are"):
+        find_open_runs(tmp_path)

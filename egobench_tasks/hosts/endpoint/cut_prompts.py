@@ -22,8 +22,10 @@ from egobench_tasks.servers.reply import Reply
 Size = tuple[int, int]
 """Width and height in pixels."""
 
+# Some models give a picture alone more tokens than one of many (LLaVA-OneVision tiles it).
 _N_PICTURES = 2
-# One picture alone is given more tokens than one of many by some models (LLaVA-OneVision's tiles).
+# Patches and tiles are cut from sizes rounded up.
+_AMPLE = 1.25
 
 
 class PromptMeter:
@@ -61,8 +63,10 @@ class PromptMeter:
         if size in self._measured:
             return self._measured[size]
         assert self._tokens_per_image is not None
+        if size == SIZE_PX:
+            return self._tokens_per_image
         area, known_area = size[0] * size[1], SIZE_PX[0] * SIZE_PX[1]
-        return self._tokens_per_image * max(1.0, area / known_area)
+        return self._tokens_per_image * _AMPLE * max(1.0, area / known_area)
 
     async def _tokens(self, size: Size) -> float:
         """Prompt tokens of an image of a size among several; 0 where the server does not count them."""

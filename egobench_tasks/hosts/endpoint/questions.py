@@ -15,6 +15,7 @@ from functools import partial
 from tqdm import tqdm
 
 from egobench_tasks.asking.messages import to_record
+from egobench_tasks.asking.order import clips_together
 from egobench_tasks.asking.prompts import Segment
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import make_private_folder
@@ -22,7 +23,7 @@ from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.lazy import FrameList
 from egobench_tasks.hosts.endpoint.cut_prompts import PromptMeter
 from egobench_tasks.hosts.endpoint.message import question_message
-from egobench_tasks.hosts.endpoint.same_model import check_same_model, find_place
+from egobench_tasks.hosts.endpoint.same_answers import ANSWERS
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings
 from egobench_tasks.hosts.endpoint.sharing import ask_shared
 from egobench_tasks.hosts.endpoint.sight import check_sight
@@ -40,6 +41,8 @@ from egobench_tasks.runs.journal import (
     question_key,
 )
 from egobench_tasks.runs.record import Answerer, Asked
+from egobench_tasks.runs.repeats import keyed_rows
+from egobench_tasks.runs.same_model import Model, check_same_model, find_place
 from egobench_tasks.runs.sessions import read_sessions, session_of
 from egobench_tasks.runs.tally import count
 from egobench_tasks.servers.client import ServerClient
@@ -53,7 +56,8 @@ from egobench_tasks.servers.rounds import Outcome, give_up_limit
 class EndpointQuestion:
     """What a question needs to be asked. ``prompt`` is the message as readable text, for the journal.
 
-    ``budget_tokens``: new tokens that its task gives models that do not reason.
+    ``budget_tokens``: new tokens that its task gives models that do not reason. ``repeat`` counts from 0 where a
+    question is asked several times.
     """
 
     question_id: str
@@ -62,6 +66,7 @@ class EndpointQuestion:
     segments: tuple[Segment, ...]
     frames: FrameList
     budget_tokens: int
+    repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,7 @@ class EndpointAnswers:
         the moment is left to it, and waited for.
         """
         started_s = time.monotonic()
-        missing = self.missing(questions)
+        missing = clips_together(self.missing(questions), lambda question: (question.frames, question.prompt))
         async with ServerClient(self._settings) as client:
             await self._look_at_model(client, questions, n_missing=len(missing))
             unanswered = await self._ask_missing(client, missing) if missing else []
@@ -129,13 +134,14 @@ class EndpointAnswers:
 
         Kept answers need no server that is there, if nothing is to be asked.
         """
-        place = await find_place(client, self._settings)
+        place = await find_place(client.model_list, self._settings.base_url, self._settings.model)
         if place is None:
             if not n_missing:
                 print(f"{self._settings.base_url} is not there; all answers are kept ones", file=sys.stderr)
             return
         self.answerer = replace(self.answerer, server=asdict(place.served))
-        question_of = {answer.key: question for question in questions if (answer := self.find(question))}
+        # A cut attempt counts too: it stands where a larger budget is refused.
+        question_of = {answer.key: question for question in questions if (answer := self._next_attempt(question)[0])}
         kept = {
             stem: taken
             for stem, answers in self.journal.by_session().items()
@@ -147,12 +153,18 @@ class EndpointAnswers:
             try:
                 message = await asyncio.to_thread(self._message, question)
                 budget_tokens = answer.budget_tokens or question.budget_tokens
-                return _answer(question, answer.key, *await client.complete([message], budget_tokens), budget_tokens)
+                return _answer(
+                    question,
+                    answer.key,
+                    *await client.complete([message], budget_tokens, question.repeat),
+                    budget_tokens,
+                )
             except (ClipError, RequestFailed):
                 return None
 
         sessions = read_sessions(self.journal.folder)
-        confirmed, self._n_asked_again = await check_same_model(self._settings, place, sessions, kept, ask_again)
+        model = Model(self._settings.model, place, self._settings.most_at_once, sampled=self._settings.temperature != 0)
+        confirmed, self._n_asked_again = await check_same_model(model, ANSWERS, sessions, kept, ask_again)
         self.journal.session = session_of(self.answerer, place, confirmed)
         if self._n_asked_again:
             self.journal.note_session()  # what was seen now need not be looked at again
@@ -223,7 +235,7 @@ class EndpointAnswers:
         """Ask until an answer ends by itself, or the budget has reached its cap."""
         _, budget_tokens = self._next_attempt(question)
         while budget_tokens is not None:
-            reply, latency_s = await client.complete([message], budget_tokens)
+            reply, latency_s = await client.complete([message], budget_tokens, question.repeat)
             if complaint := await meter.complaint(message, reply):
                 raise RequestFailed(FailureKind.MISCONFIGURED, complaint)
             answer = _answer(question, self._key(question, budget_tokens), reply, latency_s, budget_tokens)
@@ -245,7 +257,7 @@ class EndpointAnswers:
     def _key(self, question: EndpointQuestion, budget_tokens: int) -> str:
         return question_key(
             self.answerer.identity,
-            to_record(question.segments),
+            keyed_rows(to_record(question.segments), question.repeat),
             question.frames,
             budget_tokens,
             self.answerer.generation,
@@ -278,4 +290,5 @@ def _answer(question: EndpointQuestion, key: str, reply: Reply, latency_s: float
         n_new_tokens=reply.n_new_tokens,
         budget_tokens=budget_tokens,
         latency_s=round(latency_s, 3),
+        repeat=question.repeat,
     )

@@ -86,17 +86,14 @@ async def ask(state: TaskState, generate: Generate) -> None:
             attempt = await _attempt(state, question, generate, budget_tokens)
         except LimitExceededError:
             raise
-        except (BadReply, Refused) as error:
-            if not attempts:
+        except Exception as error:
+            if attempts:
+                state.output, state.messages = standing
+            elif isinstance(error, BadReply | Refused):
                 state.output = ModelOutput(model=str(state.model), error=str(error))
                 attempts.append(Attempt("", REQUEST_FAILED))
             else:
-                state.output, state.messages = standing
-            break
-        except Exception:
-            if not attempts:
                 raise
-            state.output, state.messages = standing
             break
         attempts.append(attempt)
         standing = state.output, list(state.messages)

@@ -26,6 +26,7 @@ from egobench_tasks.judge.settings import load_settings
 from egobench_tasks.judge.store import VerdictStore, default_store_path
 from egobench_tasks.judge.summary import LOST, UNANSWERED
 from egobench_tasks.judge.verdict import Judgement, NoVerdict
+from egobench_tasks.runs.journal import UNANSWERED as NO_GENERATION
 from egobench_tasks.scoring import scores as arithmetic
 from egobench_tasks.scoring.answers import open_answer
 from egobench_tasks.scoring.choice import score_text
@@ -64,6 +65,7 @@ def by_question_type() -> Metric:
         "overlap": [mean(), stderr()],
         "wellformed": [mean()],
         "answered": [mean()],
+        "lost": [mean()],
     }
 )
 def choice_scorer() -> Scorer:
@@ -76,7 +78,7 @@ def choice_scorer() -> Scorer:
         )
         letters = scored.parsed.letters
         return Score(
-            value=asdict(scored.score),
+            value={**asdict(scored.score), "lost": float(said.finish_reason in NO_GENERATION)},
             answer=None if letters is None else ",".join(sorted(letters)),
             explanation=scored.parsed.failure and scored.parsed.failure.value,
             metadata={"no_trace": scored.no_trace},
@@ -99,6 +101,7 @@ def by_category() -> Metric:
         "exact_match": [mean(), stderr(), by_category()],
         "token_f1": [mean(), stderr(), by_category()],
         "answered": [mean()],
+        "lost": [mean()],
     }
 )
 def open_scorer(judge: str | None = None) -> Scorer:
@@ -133,8 +136,10 @@ def _open_score(answer: str | None, gold: str, judgement: Judgement) -> Score:
         "judge_score": math.nan if verdict is None or verdict.score is None else verdict.score,
         "judged": float(verdict is not None and judgement != UNANSWERED),
     }
+    lost = judgement.failure is NoVerdict.LOST
+    offline = offline_scores(answer, gold) | (dict.fromkeys(("exact_match", "token_f1"), math.nan) if lost else {})
     return Score(
-        value={**judged, **offline_scores(answer, gold)},
+        value={**judged, **offline, "lost": float(lost)},
         answer=answer,
         reason=_reason(judgement),
         explanation=_why_no_verdict(judgement) if verdict is None else verdict.reason,

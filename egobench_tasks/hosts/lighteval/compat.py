@@ -6,12 +6,14 @@ lighteval no longer needs it. Importing `egobench_tasks.tasks` applies them.
 
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from datasets import Dataset, DatasetDict
 from lighteval.logging.evaluation_tracker import EvaluationTracker
 from lighteval.models import model_loader
+from lighteval.models.transformers import vlm_transformers_model
 from lighteval.tasks.lighteval_task import LightevalTask
 from lighteval.tasks.prompt_manager import PromptManager
 from lighteval.tasks.registry import Registry
@@ -26,6 +28,7 @@ from egobench_tasks.hosts.lighteval import record
 from egobench_tasks.hosts.lighteval.docs import RowPrompt
 from egobench_tasks.hosts.lighteval.messages import is_ours
 from egobench_tasks.hosts.lighteval.usage import usage_errors
+from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
 from egobench_tasks.runs.shards import current_shard
 
 logger = logging.getLogger(__name__)
@@ -44,6 +47,21 @@ def apply() -> None:
     _hook_model_class()
     _hook_saved_names()
     record.apply()
+
+
+@contextmanager
+def given_settings(settings: FrameVLMConfig) -> Iterator[None]:
+    """Let lighteval's command line take these settings of the vision model, whatever it reads itself.
+
+    Defect: lighteval 0.13 cuts a model's arguments at every comma and equals sign, those in braces too, knows few
+    settings, and prints a traceback for any other.
+    """
+    stock = vlm_transformers_model.VLMTransformersModelConfig
+    vlm_transformers_model.VLMTransformersModelConfig = lambda **_: settings
+    try:
+        yield
+    finally:
+        vlm_transformers_model.VLMTransformersModelConfig = stock
 
 
 def _hook_task_names() -> None:
@@ -113,10 +131,10 @@ def _say_what_remains(task: LightevalTask, n_asked: int, n_rows: int) -> None:
 
 
 def _warn_of_missing_clips(task: LightevalTask, rows: Dataset) -> None:
-    """EgoTempo keeps questions without a clip: they are asked nothing and count as wrong, which must be said."""
+    """EgoTempo keeps questions without a clip: they cannot be asked, and the run is partial, which must be said."""
     n_missing = sum(video is None for video in rows["video"])
     if n_missing and task.config.prompt_function.needs_clips:
-        logger.warning(f"{task.name}: {n_missing} of {len(rows)} questions have no clip here: they count as wrong")
+        logger.warning(f"{task.name}: {n_missing} of {len(rows)} questions have no clip here: the run is partial")
 
 
 def _hook_text_only_prompts() -> None:

@@ -16,14 +16,16 @@ from pydantic import Field
 from egobench_tasks.asking.messages import from_record
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import check_output_folder
-from egobench_tasks.hosts.endpoint.estimate import Estimate, estimate
+from egobench_tasks.hosts.endpoint.estimate import by_task, estimate, estimate_tasks
 from egobench_tasks.hosts.endpoint.questions import EndpointAnswers, EndpointQuestion, Unanswered, shows_images
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings, load_endpoint_settings
 from egobench_tasks.hosts.endpoint.sight import check_sight
 from egobench_tasks.hosts.lighteval.generation import generation, no_generation
 from egobench_tasks.hosts.lighteval.messages import is_ours
+from egobench_tasks.hosts.lighteval.repeats import joined, repeat_of, with_repeats
 from egobench_tasks.hosts.lighteval.run import AnsweringModel, finish, make_pipeline, parse_lighteval_options
 from egobench_tasks.runs.record import Answerer, Asked
+from egobench_tasks.runs.repeats import check_repeats, current_repeats
 from egobench_tasks.runs.shards import current_shard
 from egobench_tasks.servers.client import ServerClient
 from egobench_tasks.servers.settings import Thinking
@@ -65,7 +67,7 @@ class EndpointModel(AnsweringModel):
 
     async def greedy_until(self, docs: list[Doc]) -> list[ModelResponse]:
         """Answer the documents, in their order. A question that fails scores 0 and is listed."""
-        questions = [endpoint_question(doc) for doc in docs]
+        questions = [endpoint_question(doc) for doc in with_repeats(docs, current_repeats())]
         answers = self._answers
         n_missing = len(answers.missing(questions))
         print(
@@ -78,12 +80,13 @@ class EndpointModel(AnsweringModel):
         for (task, question_id), reason in answers.standing.items():
             print(f"{task} {question_id} stays truncated, a larger budget failed: {reason}", file=sys.stderr)
         reasons = {(item.task, item.question_id): item.finish_reason for item in self.unanswered}
-        return [
+        generations = [
             no_generation(question.prompt, reasons[question.task, question.question_id])
             if (answer := answers.find(question)) is None
             else generation(answer, self.answerer.key, thinking=self._settings.thinking is Thinking.ON)
             for question in questions
         ]
+        return list(joined(generations, len(docs)))
 
 
 def run_endpoint(config: Path, tasks: str, lighteval_arguments: Sequence[str] = (), *, dry_run: bool = False) -> int:
@@ -99,6 +102,7 @@ def run_endpoint(config: Path, tasks: str, lighteval_arguments: Sequence[str] = 
     settings, tasks or options that cannot be used, ``EgobenchError`` where the server ignores images.
     """
     settings = load_endpoint_settings(config)
+    _check_repeats(settings)
     settings.secrets()  # a missing key must not wait for the dataset to load
     options = parse_lighteval_options(lighteval_arguments, "egobench run endpoint CONFIG TASKS")
     if options is None:
@@ -116,6 +120,15 @@ def run_endpoint(config: Path, tasks: str, lighteval_arguments: Sequence[str] = 
     return 1 if model.unanswered else 0
 
 
+def _check_repeats(settings: EndpointSettings) -> None:
+    n_repeats = current_repeats()
+    if n_repeats > 1 and "seed" in settings.extra_body:
+        raise InputError(
+            f"extra_body's seed would make {n_repeats} repeats alike: give it as the setting `seed`, which counts up"
+        )
+    check_repeats(n_repeats, settings.temperature, settings.seed, "temperature (0.7), or a seed that the server takes")
+
+
 def endpoint_question(doc: Doc) -> EndpointQuestion:
     """What an endpoint needs of a document of any task of ours: its frames, if it has any, are still references.
 
@@ -130,14 +143,18 @@ def endpoint_question(doc: Doc) -> EndpointQuestion:
         segments=tuple(from_record(doc.specific["segments"])),
         frames=doc.images,
         budget_tokens=doc.generation_size,
+        repeat=repeat_of(doc),
     )
 
 
-def _estimate(pipeline: Pipeline, settings: EndpointSettings) -> Estimate:
-    questions = [endpoint_question(doc) for docs in pipeline.documents_dict.values() for doc in docs]
+def _estimate(pipeline: Pipeline, settings: EndpointSettings) -> str:
+    """What the run takes in all, and before it what each of several tasks takes."""
+    docs = [doc for docs in pipeline.documents_dict.values() for doc in docs]
+    questions = [endpoint_question(doc) for doc in with_repeats(docs, current_repeats())]
     missing = EndpointAnswers(settings).missing(questions)
     tokens_per_image = asyncio.run(_tokens_per_image(settings)) if shows_images(missing) else None
-    return estimate(questions, missing, settings, tokens_per_image)
+    tasks = by_task(estimate_tasks(questions, missing, settings, tokens_per_image))
+    return "\n".join(filter(None, [tasks, str(estimate(questions, missing, settings, tokens_per_image))]))
 
 
 async def _tokens_per_image(settings: EndpointSettings) -> int | None:
@@ -148,7 +165,8 @@ async def _tokens_per_image(settings: EndpointSettings) -> int | None:
 def _list_unanswered(unanswered: Sequence[Unanswered]) -> None:
     if not unanswered:
         return
-    print(f"\n{len(unanswered)} questions without an answer; they count as wrong:", file=sys.stderr)
+    consequence = "they count as wrong (in EgoTempo neither as right nor as wrong), and the run is partial"
+    print(f"\n{len(unanswered)} questions without an answer; {consequence}:", file=sys.stderr)
     for item in unanswered:
         print(f"  {item.task} {item.question_id}: {item.reason}", file=sys.stderr)
     print("The same command asks them again, and no other.", file=sys.stderr)

@@ -22,7 +22,10 @@ from egobench_tasks.runs.circumstances import DISTRIBUTION, library_versions
 _LIBRARIES = ("torch", "transformers", "tokenizers", "pillow", "torchvision", "av", "peft", DISTRIBUTION)
 # Settings that shape no answer, and those that name no file: a folder "cuda" in the working folder is no model.
 _SHAPES_NOTHING = frozenset({"cache_dir", "batch_size"})
-_NAMES_NO_FILE = frozenset({"revision", "subfolder", "dtype", "device", "device_map", "system_prompt"})
+_NAMES_NO_FILE = frozenset(
+    {"revision", "subfolder", "dtype", "device", "device_map", "system_prompt", "input", "attn_implementation"}
+    | {"quantization"}
+)
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _READ_BY_NO_MODEL = frozenset({".md", ".png", ".jpg", ".jpeg", ".gif", ".pdf"})
 _TEMPLATES_FOLDER = "additional_chat_templates"
@@ -49,23 +52,7 @@ def with_identity(config: ModelConfig, identity: Mapping[str, Any]) -> ModelConf
     """Return the config with the identity's files and versions beside its settings, for lighteval to save with them."""
     kind = create_model(type(config).__name__, __base__=type(config), identity=(dict[str, Any], {}))
     known = {name: value for name, value in identity.items() if name != "model"}
-    return kind(**{**dict(config), "identity": known})
-
-
-def comparable(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an identity as it is for every machine: a repository counts by its commit, whichever of its files a cache
-    has; a large file by its bytes, whenever it was copied."""
-    sources = {
-        role: {"commit": source["commit"]}
-        if source.get("commit")
-        else {"files": {name: _but_times(file) for name, file in source["files"].items()}}
-        for role, source in identity.get("sources", {}).items()
-    }
-    return {**identity, "sources": sources}
-
-
-def _but_times(file: Any) -> Any:
-    return {name: value for name, value in file.items() if name != "mtime_ns"} if isinstance(file, Mapping) else file
+    return kind.model_construct(**{**dict(config), "identity": known})
 
 
 def _sources(settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -77,12 +77,20 @@ class TaskJudge:
 
 
 def judge_answers(items: Sequence[JudgeItem | Judgement], settings: JudgeSettings | None) -> list[Judgement]:
-    """Judge what was answered (`asking.open.to_judge`); without a judge nothing is decided, and there is no rate."""
-    if settings is None:
-        return [item if item == LOST else Judgement(None, NoVerdict.NOT_ASKED, "") for item in items]
+    """Judge what was answered (`asking.open.to_judge`); without a judge nothing is decided, and there is no rate.
+
+    A judge that cannot be seen to be the one whose verdicts are kept gives none: a night's answers are still to save.
+    """
     asked = [item for item in items if isinstance(item, JudgeItem)]
-    given = iter(judge(asked, settings, VerdictStore(default_store_path())))
-    return [next(given) if isinstance(item, JudgeItem) else item for item in items]
+    try:
+        given = judge(asked, settings, VerdictStore(default_store_path())) if settings else None
+    except EgobenchError as error:
+        logger.error(str(error))
+        given = None
+    if given is None:
+        return [item if item == LOST else Judgement(None, NoVerdict.NOT_ASKED, "") for item in items]
+    verdicts = iter(given)
+    return [next(verdicts) if isinstance(item, JudgeItem) else item for item in items]
 
 
 class JudgeScore(SampleLevelComputation):

@@ -10,7 +10,8 @@ from egobench_tasks.asking.open import to_judge
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import check_output_folder
 from egobench_tasks.hosts.lighteval.details import OPEN_TASK, read_rows
-from egobench_tasks.hosts.lighteval.saved import SavedJudge, only_run
+from egobench_tasks.hosts.lighteval.saved import only_run
+from egobench_tasks.hosts.lighteval.saved_task import SavedJudge
 from egobench_tasks.judge.client import judge
 from egobench_tasks.judge.identity import JudgeIdentity, served_identity
 from egobench_tasks.judge.prompt import JudgeItem

@@ -22,7 +22,6 @@ from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.files import check_output_folder
 from egobench_tasks.hosts.lighteval.details import DETAILS_NAME
 from egobench_tasks.hosts.lighteval.generation import Generation, no_generation
-from egobench_tasks.hosts.lighteval.identity import comparable
 from egobench_tasks.hosts.lighteval.record import answerer_of_config
 from egobench_tasks.hosts.lighteval.run import (
     AnsweringModel,
@@ -31,7 +30,7 @@ from egobench_tasks.hosts.lighteval.run import (
     make_pipeline,
     parse_lighteval_options,
 )
-from egobench_tasks.runs.differences import differing
+from egobench_tasks.runs.differences import comparable, differing
 from egobench_tasks.runs.journal import MISSING, UNANSWERED
 from egobench_tasks.runs.record import RECORDS_FOLDER, Answerer, Asked, Counts, RunRecord, record_of
 from egobench_tasks.runs.shards import SHARD_VARIABLE
@@ -43,7 +42,7 @@ _SHOWN = 20
 _SHAPING_NOTHING = frozenset(
     {"cache_dir", "batch_size", "served"}
     | {"base_url", "api_key_variable", "concurrency", "requests_per_minute", "timeout_s", "max_retries"}
-    | {"headers", "query", "max_stall_s", "stream"}
+    | {"price_in", "price_out", "headers", "query", "max_stall_s", "stream"}
 )
 _SAID_BY_SERVERS = ("server_id", "root", "parent")
 
@@ -134,7 +133,11 @@ def merge_runs(runs: Sequence[Path], out: Path) -> int:
     if model.missing:
         ids = ", ".join(question_id for _, question_id in sorted(model.missing)[:_SHOWN])
         more = ", …" if len(model.missing) > _SHOWN else ""
-        print(f"{len(model.missing)} questions are missing and count as wrong: {ids}{more}", file=sys.stderr)
+        print(
+            f"{len(model.missing)} questions are missing and count as wrong: {ids}{more}\n"
+            "The run is partial. (In EgoTempo they count neither as right nor as wrong.)",
+            file=sys.stderr,
+        )
     return 1 if model.missing else 0
 
 
@@ -219,6 +222,10 @@ def _read_details(path: Path) -> list[tuple[str, Generation]]:
                     finish_reason=response.get("finish_reason", NORMAL_STOP),
                     answered_by=response.get("answered_by", ""),
                     thinking=bool(response.get("thinking")),
+                    finish_reasons=response.get("finish_reasons"),
+                    n_prompt_tokens=response.get("n_prompt_tokens"),
+                    n_new_tokens=response.get("n_new_tokens"),
+                    latency_s=response.get("latency_s"),
                 ),
             )
         )

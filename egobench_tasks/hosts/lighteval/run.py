@@ -14,7 +14,7 @@ from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.offline import load_only_our_tasks
 from egobench_tasks.hosts.lighteval.usage import our_errors
 
-_TASKS_MODULE = "egobench_tasks.tasks"
+TASKS_MODULE = "egobench_tasks.tasks"
 
 
 class _NoCache:
@@ -120,7 +120,7 @@ def make_pipeline(tasks: str, model: AnsweringModel, options: LightevalOptions) 
         return Pipeline(
             tasks=tasks,
             pipeline_parameters=PipelineParameters(
-                launcher_type=ParallelismManager.CUSTOM, custom_tasks_directory=_TASKS_MODULE, **options.pipeline
+                launcher_type=ParallelismManager.CUSTOM, custom_tasks_directory=TASKS_MODULE, **options.pipeline
             ),
             evaluation_tracker=EvaluationTracker(**options.tracker),
             model=model,

@@ -5,78 +5,24 @@ wording of all tasks, and the frames of one setting. Else the folder holds sever
 differs. Of two files of one task in one run the newer counts, by the runs' own numbers (`runs.record`).
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from egobench_tasks.errors import InputError
-from egobench_tasks.hosts.lighteval.details import DetailsFile, details_files, read_rows
-from egobench_tasks.judge.identity import JudgeIdentity
-from egobench_tasks.runs.record import RunRecord, in_order, read_records
+from egobench_tasks.hosts.lighteval.details import read_rows
+from egobench_tasks.hosts.lighteval.saved_task import SavedTask, flat_settings, saved_tasks
+from egobench_tasks.runs.differences import comparable
+from egobench_tasks.runs.record import RunRecord, in_order
 
-# Machines of one run have their own servers and memory.
-SHAPING_NOTHING = frozenset(
-    {"cache_dir", "batch_size", "device", "model_parallel", "device_map"}
-    | {"base_url", "api_key_variable", "concurrency", "requests_per_minute", "timeout_s", "max_retries"}
-)
-# The printed name of hosts.lighteval.docs.RowPrompt, and of hosts.lighteval.judge.JudgeScore.
-_PROMPT_NAME = re.compile(
-    r"\w+\((?:probe \w+, )?prompt (?P<prompt>\S+), frames (?P<frames>.+), dataset (?P<dataset>[^,]+)\)"
-)
-_JUDGE_NAME = re.compile(
-    r"verdicts of (?P<name>.+), prompt (?P<wording>[^\s,]+)(?:, identity (?P<digest>[0-9a-f]{12}))?"
-)
-_NO_JUDGE = "no judge"
+_SAID_BY_SERVERS = ("root", "parent")
+_MAX_NAMED, _MAX_VALUE_CHARS = 3, 24
 MIXED = "mixed"
 """Marks a run that shares its folder with runs of the same model under other settings."""
 _ANSWER = ("doc.specific.question_id", "model_response.text")
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What a task showed, as its saved config says; None where it does not say."""
-
-    prompt: str | None = None
-    frames: str | None = None
-    dataset: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SavedJudge:
-    """The judge whose verdicts were saved with the answers. ``digest`` is its `JudgeIdentity.digest`."""
-
-    name: str
-    wording: str
-    digest: str
-
-
-UNRECORDED = SavedJudge("a judge that is not recorded", "not recorded", "")
-
-
-@dataclass(frozen=True, slots=True)
-class SavedTask:
-    """A task's details, and what its results file says of them. ``name`` is whole: ``egogears:multi|0``.
-
-    ``settings`` are the model's that shape answers; ``record`` is the run's own, None where there was none yet.
-    """
-
-    name: str
-    details: Path
-    date: str
-    settings: Mapping[str, str] = field(default_factory=dict)
-    inputs: Inputs = Inputs()
-    judge: SavedJudge | None = None
-    record: RunRecord | None = None
-
-    @property
-    def family(self) -> str:
-        """The task's name without its part: ``egogears``, ``egotempo_f16``."""
-        return self.name.partition(":")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +42,26 @@ class SavedRun:
 
     @property
     def mark(self) -> str:
-        """The difference in words, for the run's name; empty for a run that has its folder to itself."""
+        """The difference in words; empty for a run that has its folder to itself."""
         return ", ".join(f"{name}={value}" for name, value in self.differing.items())
 
     @property
+    def short_mark(self) -> str:
+        """`mark`, for a name: its first settings, their values cut."""
+        named = list(self.differing.items())
+        words = [f"{name}={_cut(value)}" for name, value in named[:_MAX_NAMED]]
+        return ", ".join(words + ([f"{len(named) - _MAX_NAMED} more"] if len(named) > _MAX_NAMED else []))
+
+    @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know of files that were left aside, a line a task."""
-        return tuple(
+        """What a reader must know: that the folder holds other runs of the model, and which files were left aside."""
+        mixed = [f"{self.folder}: holds several runs of {self.model}, read apart; one of them has {self.mark}"]
+        aside = [
             f"{self.folder}: {name} of {self.model} has {len(older) + 1} details files; the newest is read "
             f"({self.tasks[name].details.name}){_other_judges(self.tasks[name], older)}"
             for name, older in self.superseded.items()
-        )
+        ]
+        return (*(mixed if self.differing else ()), *aside)
 
     @property
     def records(self) -> tuple[RunRecord, ...]:
@@ -126,22 +81,28 @@ def saved_runs(folder: Path, task: re.Pattern[str]) -> list[SavedRun]:
     Raises ``InputError`` for a results file that cannot be read, and for two files of one task that differ where
     nothing says which is newer.
     """
-    records = {record.times.results_date: record for record in read_records(folder)}
-    read = cache(_read_results)  # once a file, whatever the number of its tasks
     by_model: dict[str, list[SavedTask]] = {}
-    for file in details_files(folder, task):
-        results = folder / "results" / file.model / f"results_{file.date}.json"
-        saved = read(results) if results.is_file() else None
-        by_model.setdefault(file.model, []).append(_saved_task(file, results, saved, records.get(file.date)))
-    short = Counter(model.rsplit("/", 1)[-1] for model in by_model)
+    for model, saved in saved_tasks(folder, task):
+        by_model.setdefault(model, []).append(saved)
     found = [run for model, tasks in by_model.items() for run in _runs_of(folder, model, tasks)]
-    return [replace(run, name=_name(run, short)) for run in found]
+    return [replace(run, name=name) for run, name in zip(found, _names(found), strict=True)]
 
 
-def _name(run: SavedRun, short: Counter[str]) -> str:
-    last = run.model.rsplit("/", 1)[-1]
-    name = run.model if short[last] > 1 else last
-    return f"{name} ({MIXED}: {run.mark})" if run.differing else name
+def _names(runs: Sequence[SavedRun]) -> list[str]:
+    """The runs' names: a model's own where no other has it, its differing settings in short where those tell."""
+    models = dict.fromkeys(run.model for run in runs)
+    last = Counter(model.rsplit("/", 1)[-1] for model in models)
+    own = {model: model if last[model.rsplit("/", 1)[-1]] > 1 else model.rsplit("/", 1)[-1] for model in models}
+    shorts = Counter((run.model, run.short_mark) for run in runs)
+    marks = [run.short_mark if shorts[run.model, run.short_mark] == 1 else run.mark for run in runs]
+    return [
+        f"{own[run.model]} ({MIXED}: {mark})" if run.differing else own[run.model]
+        for run, mark in zip(runs, marks, strict=True)
+    ]
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= _MAX_VALUE_CHARS else f"{value[: _MAX_VALUE_CHARS - 1]}…"
 
 
 def only_run(folder: Path, task: re.Pattern[str]) -> SavedRun | None:
@@ -159,54 +120,25 @@ def only_run(folder: Path, task: re.Pattern[str]) -> SavedRun | None:
     return found[0] if found else None
 
 
-def shaping_settings(config: Mapping[str, Any]) -> dict[str, str]:
-    """Return a model's settings but those that shape no answer, flat, as text; those that are not set are left out."""
-    flat: dict[str, str] = {}
-    for name, value in config.items():
-        if isinstance(value, Mapping):
-            flat |= shaping_settings(value)
-        elif name not in SHAPING_NOTHING and value is not None:
-            flat[name] = str(value)
-    return flat
+def _identified(tasks: Sequence[SavedTask]) -> list[SavedTask]:
+    """The tasks with all that shaped their answers as their settings, where every run of the model recorded it.
+
+    What a server says of its model counts where every one of them says it.
+    """
+    records = [task.record for task in tasks if task.record is not None]
+    if len(records) < len(tasks):
+        return list(tasks)
+    servers = [record.model.server or {} for record in records]
+    said = [name for name in _SAID_BY_SERVERS if all(server.get(name) is not None for server in servers)]
+    identified = []
+    for task, record, server in zip(tasks, records, servers, strict=True):
+        by_server = {f"server.{name}": str(server[name]) for name in said}
+        identified.append(replace(task, settings=flat_settings(comparable(record.model.identity)) | by_server))
+    return identified
 
 
-def _saved_task(file: DetailsFile, results: Path, saved: Any, record: RunRecord | None) -> SavedTask:
-    if saved is None:
-        return SavedTask(file.task, file.path, file.date, judge=UNRECORDED, record=record)
-    try:
-        config = saved["config_tasks"][file.task]
-        printed = _PROMPT_NAME.fullmatch(str(config["prompt_function"]))
-        settings = shaping_settings(saved.get("config_general", {}).get("model_config") or {})
-        judge = _judge(config.get("metrics", ()))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            f"{results}: cannot be read as lighteval's results of {file.task} ({type(error).__name__}: {error})"
-        ) from error
-    if record is not None:
-        settings = shaping_settings(record.model.identity)
-    inputs = Inputs(**printed.groupdict()) if printed else Inputs()
-    return SavedTask(file.task, file.path, file.date, settings, inputs, judge, record)
-
-
-def _read_results(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as lighteval's results ({type(error).__name__}: {error})") from error
-
-
-def _judge(metrics: Iterable[Mapping[str, Any]]) -> SavedJudge | None:
-    printed = (str(metric.get("sample_level_fn")) for metric in metrics if isinstance(metric, Mapping))
-    match = next(filter(None, map(_JUDGE_NAME.fullmatch, printed)), None)
-    if match is None:
-        return UNRECORDED
-    if match["name"] == _NO_JUDGE:
-        return None
-    digest = match["digest"] or JudgeIdentity(match["name"], match["wording"]).digest
-    return SavedJudge(match["name"], match["wording"], digest)
-
-
-def _runs_of(folder: Path, model: str, tasks: Sequence[SavedTask]) -> list[SavedRun]:
+def _runs_of(folder: Path, model: str, files: Sequence[SavedTask]) -> list[SavedRun]:
+    tasks = _identified(files)
     torn = _torn_families(tasks)
     groups: dict[tuple[Any, ...], list[SavedTask]] = {}
     for task in tasks:
@@ -219,7 +151,7 @@ def _runs_of(folder: Path, model: str, tasks: Sequence[SavedTask]) -> list[Saved
         by_name: dict[str, list[SavedTask]] = {}
         for task in members:
             by_name.setdefault(task.name, []).append(task)
-        newest = {name: _newest(folder, files) for name, files in by_name.items()}
+        newest = {name: _newest(folder, same) for name, same in by_name.items()}
         names = {name for other in facts for name in own.keys() | other.keys() if other.get(name) != own.get(name)}
         runs.append(
             SavedRun(
@@ -229,9 +161,9 @@ def _runs_of(folder: Path, model: str, tasks: Sequence[SavedTask]) -> list[Saved
                 tasks=newest,
                 differing={name: own.get(name, "not set") for name in sorted(names)},
                 superseded={
-                    name: [file for file in files if file is not newest[name]]
-                    for name, files in by_name.items()
-                    if len(files) > 1
+                    name: [one for one in same if one is not newest[name]]
+                    for name, same in by_name.items()
+                    if len(same) > 1
                 },
             )
         )

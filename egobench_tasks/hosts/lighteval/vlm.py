@@ -2,28 +2,36 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from functools import cached_property, partial
 from typing import Any
 
 import torch
+from accelerate import Accelerator, InitProcessGroupKwargs
 from accelerate.utils import broadcast_object_list, gather_object
 from lighteval.models.model_output import ModelResponse
 from lighteval.models.transformers.vlm_transformers_model import VLMTransformersModel, VLMTransformersModelConfig
+from lighteval.models.utils import _simplify_name
+from lighteval.tasks.prompt_manager import PromptManager
 from lighteval.tasks.requests import Doc
-from PIL import Image
+from lighteval.utils.cache_management import SampleCache
 from tqdm import tqdm
-from transformers import BatchFeature
 
+from egobench_tasks.asking.messages import from_record
+from egobench_tasks.asking.order import clips_together
 from egobench_tasks.benchmarks import EGOGEARS
-from egobench_tasks.errors import EgobenchError
-from egobench_tasks.frames.errors import ClipError
-from egobench_tasks.hosts.lighteval.generation import generation
+from egobench_tasks.errors import InputError
+from egobench_tasks.hosts.lighteval.generation import Generation, generation
 from egobench_tasks.hosts.lighteval.identity import model_identity, with_identity
-from egobench_tasks.hosts.lighteval.messages import MessagePart, is_ours, message_parts
+from egobench_tasks.hosts.lighteval.messages import is_ours
+from egobench_tasks.hosts.lighteval.repeats import joined, key_rows, repeat_of, with_repeats
 from egobench_tasks.hosts.lighteval.said import read_tokens
+from egobench_tasks.hosts.lighteval.usage import usage_errors
+from egobench_tasks.hosts.lighteval.vision.ahead import Cost, prepared_ahead, workers_for
+from egobench_tasks.hosts.lighteval.vision.model import VisionModel
+from egobench_tasks.hosts.lighteval.vision.prepare import Prepared, Question, prepare
+from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
 from egobench_tasks.runs.attempts import ended_by_itself, growing_budgets, next_attempt
 from egobench_tasks.runs.journal import (
     CLIP_UNREADABLE,
@@ -35,6 +43,7 @@ from egobench_tasks.runs.journal import (
     question_key,
 )
 from egobench_tasks.runs.record import Answerer, Asked
+from egobench_tasks.runs.repeats import check_repeats, current_repeats
 from egobench_tasks.runs.sessions import session_of
 from egobench_tasks.runs.tally import count
 from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
@@ -42,31 +51,78 @@ from egobench_tasks.scoring.reasoning import left_open
 
 logger = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Collated inputs of some documents. ``unreadable`` holds those whose clips could not be decoded."""
-
-    docs: list[Doc]
-    texts: list[str]
-    inputs: BatchFeature | None
-    unreadable: list[tuple[Doc, ClipError]]
+_REMEDY = "generation_parameters={temperature:0.7} among the model's arguments"
+_SEED_DIGITS = 15  # of a key's hexadecimal ones: torch takes 64 bits, signed
+_PROCESSES_MEET_WITHIN = timedelta(seconds=3000)
 
 
 class FrameVLM(VLMTransformersModel):
     """lighteval's vision class with frames decoded as each batch is made, and answers kept as they come.
 
+    The weights are read when the first question is asked: what is wrong with the settings, the template, the
+    options or the longest prompt is found before, and a run whose answers are all kept needs none.
     Documents of other tasks go to the stock class untouched.
     """
 
     def __init__(self, config: VLMTransformersModelConfig) -> None:
-        super().__init__(config)
+        with usage_errors():
+            self._n_repeats = current_repeats()
+            check_repeats(self._n_repeats, config.generation_parameters.temperature or 0.0, seed=None, remedy=_REMEDY)
+        # Not the stock class's own, which reads the weights first and knows one kind of model.
+        self.config = FrameVLMConfig.of(config)
+        self.accelerator = Accelerator(kwargs_handlers=[InitProcessGroupKwargs(timeout=_PROCESSES_MEET_WITHIN)])
+        self.device = torch.device(self.config.device) if self.config.device else self.accelerator.device
+        self.torch_dtype = self.config.torch_dtype
+        self.use_chat_template = True
+        self.batch_size = self.config.batch_size
+        self.model_name = _simplify_name(self.config.model_name)
+        with usage_errors():
+            self._vision = VisionModel(self.config, self._placement(), self.device)
+        self.processor = self._vision.processor
+        self.transformers_config = self._vision.checkpoint.config
+        self._max_length = self._vision.max_length
+        self._add_special_tokens = self.config.add_special_tokens
+        self.generation_config_dict = {
+            **self.config.generation_parameters.to_transformers_dict(),
+            "pad_token_id": self.pad_token_id,
+            "eos_token_id": self.eos_token_id,
+            "renormalize_logits": True,
+        }
+        self.prompt_manager = PromptManager(
+            use_chat_template=True, tokenizer=self.tokenizer, system_prompt=self.config.system_prompt
+        )
+        self._cache = SampleCache(self.config)
+        self.model_sha = self.config.get_model_sha()
         # One process's word counts for all: machines may have copied the model's files at different times.
-        identity = model_identity(config, self.model_sha)
+        identity = model_identity(self.config, self.model_sha)
         self._identity, self._generation = broadcast_object_list([identity, next_generation(identity)])
-        self.config = with_identity(config, self._identity)
+        self.config = with_identity(self.config.named(), self._identity)
         self.asked: Asked | None = None
-        self._stop_ids = _stop_ids(self.model.generation_config.eos_token_id, self.eos_token_id)
+
+    @cached_property
+    def model(self) -> Any:
+        """The model with its weights."""
+        with usage_errors():
+            return self._vision.weights
+
+    @cached_property
+    def _stop_ids(self) -> list[int]:
+        return _stop_ids(self.model.generation_config.eos_token_id, self.eos_token_id)
+
+    def _placement(self) -> dict[str, Any]:
+        """Where transformers is to put the weights; empty where they go to ``self.device`` as a whole."""
+        device_map = self.config.device_map
+        if device_map is not None:
+            if self.accelerator.num_processes > 1:
+                raise InputError(
+                    "device_map: each of several processes would take all devices; start one process, or leave it out"
+                )
+            return {"device_map": device_map}
+        if self.config.device is None:
+            is_parallel, max_memory, device_map = self.init_model_parallel(self.config.model_parallel)
+            if is_parallel:
+                return {"device_map": device_map, "max_memory": max_memory}
+        return {"device_map": {"": self.device}} if self.config.quantization_name else {}
 
     @property
     def answerer(self) -> Answerer:
@@ -82,11 +138,21 @@ class FrameVLM(VLMTransformersModel):
         """Answer the documents in their order: from the journal where it has them, else by generating."""
         ours = [doc for doc in docs if is_ours(doc)]
         others = [doc for doc in docs if not is_ours(doc)]
-        answered = iter(self._answer(ours) if ours else [])
+        asked = with_repeats(ours, self._n_repeats)
+        answered = iter(joined(self._answer(asked), len(ours)) if ours else [])
         stock = iter(super().greedy_until(others) if others else [])
         return [next(answered) if is_ours(doc) else next(stock) for doc in docs]
 
-    def _answer(self, docs: list[Doc]) -> list[ModelResponse]:
+    def missing(self, docs: Sequence[Doc]) -> list[Doc]:
+        """Return the documents, in their order, that lack an answer or one of their repeats."""
+        kept = Journal(journal_folder(self._identity, self._generation)).answers()
+        return [
+            doc
+            for doc in docs
+            if any(self._next_attempt(one, kept)[1] is not None for one in with_repeats([doc], self._n_repeats))
+        ]
+
+    def _answer(self, docs: list[Doc]) -> list[Generation]:
         started_s = time.monotonic()
         journal = Journal(journal_folder(self._identity, self._generation), session_of(self.answerer))
         # Processes that saw different journals would share out different documents, and wait for each other forever.
@@ -101,7 +167,7 @@ class FrameVLM(VLMTransformersModel):
         journal.close()
         answers = [self._last_attempt(doc, kept) for doc in docs]
         self.asked = Asked(counts=count(answers, n_asked=n_missing), seconds=time.monotonic() - started_s)
-        thinking = bool(left_open(self._chat_text(["?"])))  # the template opens the reasoning for the model
+        thinking = bool(left_open(self._vision.prompt(["?"])))  # the template opens the reasoning for the model
         return [generation(answer, self.answerer.key, thinking=thinking) for answer in answers]
 
     def _waiting(self, docs: list[Doc], kept: Mapping[str, Answer]) -> dict[int, list[Doc]]:
@@ -119,78 +185,35 @@ class FrameVLM(VLMTransformersModel):
         Processes meet after every batch: one that runs far ahead would wait at the end for longer
         than the process group's time limit, and take the run down with it.
         """
-        # The longest first: a prompt that does not fit the context or the memory fails in the first minute.
-        docs = sorted(docs, key=_prompt_size, reverse=True)
+        docs = clips_together(docs, lambda doc: (doc.images, doc.query))
         world = self.accelerator.num_processes
         share = docs[self.accelerator.process_index :: world]
         n_batches = -(-len(docs[::world]) // self.batch_size)
-        batches = _prefetched(
-            self._collate, [share[i * self.batch_size :][: self.batch_size] for i in range(n_batches)]
-        )
+        batches = [share[i * self.batch_size :][: self.batch_size] for i in range(n_batches)]
+        prepared = zip(batches, self._prepared([list(map(_question, batch)) for batch in batches]), strict=True)
         what = f"Answering in {budget_tokens:,} tokens"
-        for batch in tqdm(batches, total=n_batches, desc=what, unit="batch", disable=self.disable_tqdm):
-            answers = [*self._generate(batch, budget_tokens), *self._unreadable(batch, budget_tokens)]
+        progress = tqdm(prepared, total=n_batches, desc=what, unit="batch", disable=self.disable_tqdm)
+        for batch, inputs in progress:
+            answers = [*self._generate(batch, inputs, budget_tokens), *self._unreadable(batch, inputs, budget_tokens)]
             for answer in answers:
                 if answer.finish_reason != CLIP_UNREADABLE:  # asked again once the clip can be read
                     journal.append(answer)
             yield from gather_object(answers)
 
-    def _collate(self, docs: list[Doc]) -> Batch:
-        """Decode the documents' frames and make the model's inputs. Runs in a thread beside generation."""
-        readable: list[Doc] = []
-        messages: list[list[MessagePart]] = []
-        unreadable: list[tuple[Doc, ClipError]] = []
-        for doc in docs:
-            try:
-                messages.append(message_parts(doc))
-                readable.append(doc)
-            except ClipError as error:
-                unreadable.append((doc, error))
-        if not readable:
-            return Batch([], [], None, unreadable)
-        texts = [self._chat_text(parts) for parts in messages]
-        images = [[part for part in parts if isinstance(part, Image.Image)] for parts in messages]
-        inputs = self.processor(
-            text=texts,
-            images=images if any(images) else None,
-            padding="longest",
-            return_tensors="pt",
-            add_special_tokens=self.add_special_tokens and not self._starts_with_bos(texts),
-        )
-        for doc, mask in zip(readable, inputs["attention_mask"], strict=True):
-            self._check_context(doc, int(mask.sum()))
-        return Batch(readable, texts, inputs, unreadable)
-
-    def _chat_text(self, parts: Sequence[MessagePart]) -> str:
-        """The message in the model's chat template, images as its placeholders."""
-        content = [{"type": "text", "text": part} if isinstance(part, str) else {"type": "image"} for part in parts]
-        conversation = [{"role": "user", "content": content}]
-        if self.config.system_prompt is not None:
-            system = [{"type": "text", "text": self.config.system_prompt}]
-            conversation.insert(0, {"role": "system", "content": system})
-        return self.processor.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True)
-
-    def _starts_with_bos(self, texts: list[str]) -> bool:
-        """Whether the chat template wrote the first token already; a second one shifts every answer."""
-        bos = self.tokenizer.bos_token
-        return bos is not None and texts[0].startswith(bos)
-
-    def _check_context(self, doc: Doc, n_prompt_tokens: int) -> None:
-        """Refuse a prompt that leaves no room: cutting it would cut frames, in silence."""
-        if n_prompt_tokens >= self.max_length:
-            raise EgobenchError(
-                f"question {doc.specific['question_id']}: the prompt has {n_prompt_tokens} tokens, the model's context "
-                f"{self.max_length}. Use a model with a longer context, or give max_length=… if its config is wrong."
-            )
+    def _prepared(self, batches: Sequence[Sequence[Question]]) -> Iterator[Prepared]:
+        """The batches' inputs. The first, which holds the longest prompts, before the weights are read."""
+        maker = self._vision.maker
+        begun_s = time.monotonic()
+        first = [prepare(maker, batches[0])]
+        cost = Cost(time.monotonic() - begun_s, first[0].n_bytes)
+        others = prepared_ahead(maker, batches[1:], workers_for(cost, len(batches) - 1, self.accelerator.num_processes))
+        yield first.pop()  # nothing here holds it any longer
+        yield from others
 
     @torch.inference_mode()
-    def _generate(self, batch: Batch, budget_tokens: int) -> list[Answer]:
-        if batch.inputs is None:
+    def _generate(self, docs: Sequence[Doc], prepared: Prepared, budget_tokens: int) -> list[Answer]:
+        if prepared.inputs is None:
             return []
-        inputs = batch.inputs.to(self.device)
-        if self.torch_dtype is not None:
-            inputs = inputs.to(self.torch_dtype)
-        n_padded = inputs["input_ids"].shape[1]
         parameters = {
             **self.generation_config_dict,
             "eos_token_id": self._stop_ids,
@@ -198,14 +221,15 @@ class FrameVLM(VLMTransformersModel):
             "output_scores": False,
             "return_dict_in_generate": False,
             "do_sample": self.generation_config_dict["temperature"] > 0,
-            "max_new_tokens": min(budget_tokens, self.max_length - n_padded),
         }
-        generated = self.model.generate(**inputs, **parameters)[:, n_padded:].cpu()
+        if parameters["do_sample"]:
+            # A run that goes on where one was killed must not draw what that one drew for another repeat.
+            torch.manual_seed(int(self._key(docs[prepared.readable[0]], budget_tokens)[:_SEED_DIGITS], 16))
+        generated = self._vision.new_tokens(prepared.inputs, budget_tokens, **parameters)
+        masks = prepared.inputs["attention_mask"]
         return [
-            self._answer_of(doc, budget_tokens, prompt, tokens.tolist(), int(mask.sum()))
-            for doc, prompt, tokens, mask in zip(
-                batch.docs, batch.texts, generated, batch.inputs["attention_mask"], strict=True
-            )
+            self._answer_of(docs[place], budget_tokens, prompt, tokens.tolist(), int(mask.sum()))
+            for place, prompt, tokens, mask in zip(prepared.readable, prepared.texts, generated, masks, strict=True)
         ]
 
     def _answer_of(self, doc: Doc, budget_tokens: int, prompt: str, tokens: list[int], n_prompt_tokens: int) -> Answer:
@@ -221,11 +245,12 @@ class FrameVLM(VLMTransformersModel):
             n_new_tokens=stops[0] + 1 if stops else len(tokens),
         )
 
-    def _unreadable(self, batch: Batch, budget_tokens: int) -> list[Answer]:
-        for doc, error in batch.unreadable:
-            logger.error(f"question {doc.specific['question_id']} stays unanswered and scores 0: {error}")
+    def _unreadable(self, docs: Sequence[Doc], prepared: Prepared, budget_tokens: int) -> list[Answer]:
+        for place, error in prepared.unreadable:
+            logger.error(f"question {docs[place].specific['question_id']} stays unanswered and scores 0: {error}")
         return [
-            self._new_answer(doc, budget_tokens, text="", finish_reason=CLIP_UNREADABLE) for doc, _ in batch.unreadable
+            self._new_answer(docs[place], budget_tokens, text="", finish_reason=CLIP_UNREADABLE)
+            for place, _ in prepared.unreadable
         ]
 
     def _new_answer(self, doc: Doc, budget_tokens: int, **values: Any) -> Answer:
@@ -235,6 +260,7 @@ class FrameVLM(VLMTransformersModel):
             task=doc.task_name,
             prompt=doc.query,
             budget_tokens=budget_tokens,
+            repeat=repeat_of(doc),
             **values,
         )
 
@@ -247,7 +273,7 @@ class FrameVLM(VLMTransformersModel):
         return answer
 
     def _key(self, doc: Doc, budget_tokens: int) -> str:
-        return question_key(self._identity, doc.specific["segments"], doc.images, budget_tokens, self._generation)
+        return question_key(self._identity, key_rows(doc), doc.images, budget_tokens, self._generation)
 
     def _budgets(self, doc: Doc) -> Iterable[int]:
         """The first is the user's, if he names one, else the task's; it grows in either case (PROTOCOL 1.2)."""
@@ -260,21 +286,8 @@ def _is_final(answer: Answer) -> bool:
     return ended_by_itself(answer) or (answer.n_new_tokens or 0) < (answer.budget_tokens or 0)
 
 
-def _prefetched(make: Callable[[list[Doc]], Batch], items: Iterable[list[Doc]]) -> Iterator[Batch]:
-    """Yield ``make(item)`` in order, the next one being made in a thread while the last is used."""
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        upcoming: Future[Batch] | None = None
-        for item in items:
-            ready, upcoming = upcoming, pool.submit(make, item)
-            if ready is not None:
-                yield ready.result()
-        if upcoming is not None:
-            yield upcoming.result()
-
-
-def _prompt_size(doc: Doc) -> tuple[int, int]:
-    """Frames asked for, then characters: a stand-in for tokens that needs no decoding."""
-    return sum(request.spec.count or 0 for request in doc.images.requests), len(doc.query)
+def _question(doc: Doc) -> Question:
+    return Question(doc.specific["question_id"], tuple(from_record(doc.specific["segments"])), doc.images)
 
 
 def _stop_ids(generation_config_ids: int | list[int] | None, tokenizer_id: int | None) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from egobench_tasks.benchmarks import EGOGEARS
-from egobench_tasks.report.analyse import published
+from egobench_tasks.report.analyse import against, published
 from egobench_tasks.report.analyse.overall import QUESTIONS, SPLIT, summarise
 from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
 from egobench_tasks.report.read.choice_questions import crossed_routes
@@ -74,6 +74,7 @@ def breakdown(results: Results, dimension: Dimension) -> pd.DataFrame:
         known = known[dimension.only(known)]
     rows = [
         {"dimension": dimension.key, "group": str(group), "config": config, "run": run, **summarise(members)}
+        | against.difference(results, config, run, members)
         for (config, group, run), members in known.groupby(["config", dimension.column, "run"], sort=False)
     ]
     ranks = _ranks(known[dimension.column], dimension.order)
@@ -109,17 +110,25 @@ def breakdown_table(results: Results, dimension: Dimension, scores: pd.DataFrame
         for member in members.to_dict("records"):
             run = member["run"]
             row |= {run: member["exact_set"], f"{run} low": member["low"], f"{run} high": member["high"]}
+            row |= {f"{run} clustered {end}": member[f"clustered_{end}"] for end in ("low", "high")}
+            row |= {f"{run} {name}": member.get(name) for name in against.NAMES}
         rows.append(row)
     runs = [label for label in results.labels if label in set(scores["run"])]
     columns = [
         Column("group", dimension.title, Kind.TEXT),
         SPLIT,
-        *(Column(run, run, Kind.PERCENT, low=f"{run} low", high=f"{run} high") for run in runs),
+        *(column for run in runs for column in (_scores(run), *against.columns(results.anchor, run))),
         Column("chance", "Chance %", Kind.PERCENT),
         QUESTIONS,
     ]
-    note = " ".join(["Exact %, with Wilson 95 % interval.", dimension.note, _unknown(results, dimension)]).strip()
+    first = "Exact %, with Wilson 95 % interval and the one that allows for clusters of questions."
+    note = " ".join([first, dimension.note, _unknown(results, dimension)]).strip()
     return table(f"by_{dimension.key}", dimension.title, note, columns, rows)
+
+
+def _scores(run: str) -> Column:
+    bounds = (f"{run} low", f"{run} high", f"{run} clustered low", f"{run} clustered high")
+    return Column(run, run, Kind.PERCENT, 1, *bounds)
 
 
 def _unknown(results: Results, dimension: Dimension) -> str:

@@ -8,6 +8,8 @@ import pandas as pd
 
 from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.report.analyse import published
+from egobench_tasks.report.analyse.clusters import clusters
+from egobench_tasks.report.analyse.estimates import share
 from egobench_tasks.report.analyse.overall import MARK, RUN, THIS_REPORT, not_comparable
 from egobench_tasks.report.analyse.tables import ORIGIN, PUBLISHED, Column, Kind, Table, table
 from egobench_tasks.report.read.open_outcomes import CODES, JUDGED, OpenSetting, OpenState, Order, read_setting
@@ -21,10 +23,11 @@ _MISSING = (
     Column("unjudged", "No verdict", Kind.COUNT),
     Column("lost", "Lost", Kind.COUNT),
 )
-_ACCURACY = Column("accuracy", "Accuracy %", Kind.PERCENT, low="low", high="high")
+_ACCURACY = Column("accuracy", "Accuracy %", Kind.PERCENT, 1, "low", "high", "clustered_low", "clustered_high")
 _RESTS_ON = (
     "Unanswered by the model is wrong. Answers without a verdict, and questions that were lost (no clip, a failed "
-    "request), are neither right nor wrong: left out of the rate, counted beside it."
+    "request), are neither right nor wrong: left out of the rate, counted beside it. Clustered: allows for "
+    "questions on one video."
 )
 _SOURCE = (
     f"Published: {published.EGOTEMPO_SOURCE}; harness: {published.EGOTEMPO_HARNESS}, judge: {published.EGOTEMPO_JUDGE}."
@@ -73,8 +76,13 @@ def open_runs_table(summaries: Sequence[OpenSummary]) -> Table:
 
 
 def open_accuracy(outcomes: pd.DataFrame) -> dict[str, Any]:
-    """Return accuracy over the decided outcomes, its Wilson 95 % interval, and the counts of all others."""
+    """Return accuracy over the decided outcomes, its 95 % intervals, and the counts of all others.
+
+    ``low``, ``high``: Wilson's; ``clustered_low``, ``clustered_high``: that which allows for questions on one video.
+    """
     decided = outcomes.loc[outcomes["decided"], "correct"]
+    videos = outcomes["video"].fillna(outcomes["question_id"]).loc[decided.index]
+    clustered = share(decided.to_numpy(dtype=float), clusters(videos))
     low, high = wilson_interval(float(decided.sum()), len(decided))
     accuracy = float(decided.mean()) if len(decided) else math.nan
     counts = {
@@ -84,7 +92,8 @@ def open_accuracy(outcomes: pd.DataFrame) -> dict[str, Any]:
         "unjudged": int((outcomes["state"] == OpenState.NO_VERDICT).sum()),
         "lost": int((outcomes["state"] == OpenState.LOST).sum()),
     }
-    return {**counts, "accuracy": accuracy, "low": low, "high": high}
+    bounds = {"low": low, "high": high, "clustered_low": clustered.low, "clustered_high": clustered.high}
+    return {**counts, "accuracy": accuracy, **bounds}
 
 
 def category_average(outcomes: pd.DataFrame) -> float:

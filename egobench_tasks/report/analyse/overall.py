@@ -6,7 +6,9 @@ from typing import Any
 import pandas as pd
 
 from egobench_tasks.benchmarks import EGOGEARS
-from egobench_tasks.report.analyse import published
+from egobench_tasks.report.analyse import against, published
+from egobench_tasks.report.analyse.clusters import clusters
+from egobench_tasks.report.analyse.estimates import share
 from egobench_tasks.report.analyse.tables import ORIGIN, PUBLISHED, Column, Kind, Table, table
 from egobench_tasks.report.read.choice_outcomes import METRICS
 from egobench_tasks.report.read.choice_results import Results
@@ -27,8 +29,13 @@ _ALWAYS_SHOWN = (ANSWERED, "no_json", "unknown_letter", "truncated", "unclosed_r
 
 
 def summarise(outcomes: pd.DataFrame) -> dict[str, Any]:
-    """Return the scores of a set of outcomes, in [0, 1]; ``low``, ``high`` are exact_set's Wilson 95 % interval."""
+    """Return the scores of a set of outcomes, in [0, 1]; ``low``, ``high`` are exact_set's Wilson 95 % interval.
+
+    ``clustered_low``, ``clustered_high``: the interval that allows for clusters of questions; ``clusters``: their
+    number; ``design_effect``: see `estimates.Error`.
+    """
     n = len(outcomes)
+    clustered = share(outcomes["exact_set"].to_numpy(dtype=float), clusters(outcomes["cluster"]))
     low, high = wilson_interval(float(outcomes["exact_set"].sum()), n)
     means = {name: float(outcomes[name].mean()) for name in (*METRICS, "chance")}
     return {
@@ -36,6 +43,10 @@ def summarise(outcomes: pd.DataFrame) -> dict[str, Any]:
         **means,
         "low": low,
         "high": high,
+        "clustered_low": clustered.low,
+        "clustered_high": clustered.high,
+        "clusters": clustered.error.clusters,
+        "design_effect": clustered.error.design_effect,
         "kappa": kappa(means["exact_set"], means["chance"]),
         "chance_overlap": chance_overlap(zip(outcomes["n_options"], outcomes["n_select"], strict=True)),
         "no_trace": int(outcomes["no_trace"].sum()),
@@ -99,6 +110,7 @@ def overall_table(results: Results) -> Table:
     grouped = results.outcomes.groupby(["config", "run"], sort=False)
     rows = [
         {"run": run, "config": config, ORIGIN: THIS_REPORT, **summarise(outcomes)}
+        | against.difference(results, config, run, outcomes)
         for (config, run), outcomes in grouped
     ]
     rows.sort(key=lambda row: (results.configs.index(row["config"]), -row["exact_set"]))
@@ -107,7 +119,8 @@ def overall_table(results: Results) -> Table:
     columns = [
         RUN,
         SPLIT,
-        Column("exact_set", "Exact %", Kind.PERCENT, 2, low="low", high="high"),
+        Column("exact_set", "Exact %", Kind.PERCENT, 2, "low", "high", "clustered_low", "clustered_high"),
+        *against.columns(results.anchor),
         Column("chance", "Chance %", Kind.PERCENT, 2),
         Column("kappa", "Kappa %", Kind.PERCENT, 2),
         Column("jaccard", "Jaccard %", Kind.PERCENT, 2),
@@ -118,10 +131,14 @@ def overall_table(results: Results) -> Table:
         Column("no_trace", "No trace", Kind.COUNT),
         Column("exact_traced", "Exact with trace %", Kind.PERCENT, 2),
         QUESTIONS,
+        Column("clusters", "Clusters", Kind.COUNT),
+        Column("design_effect", "Design effect", Kind.RATIO, 2),
         Column(ORIGIN, "From", Kind.TEXT),
     ]
     note = (
-        "Exact: the predicted set is the gold set; with Wilson 95 % interval. Kappa: (exact - chance)/(1 - chance). "
+        "Exact: the predicted set is the gold set; with Wilson 95 % interval, and the one that allows for clusters, "
+        "questions that share a clip or a recording. Design effect: how many times the variance of as many independent "
+        "questions. Kappa: (exact - chance)/(1 - chance). "
         "Jaccard, overlap: partial credit. Wellformed: as many options chosen as are right. "
         "No trace: answers without reasoning although thinking was on; exact with trace counts them as wrong, as "
         "upstream's harness does. "

@@ -1,4 +1,4 @@
-"""How sure a difference is: bootstrap over questions, McNemar, Holm, rank correlation. Pure arithmetic.
+"""How sure a difference is: bootstrap over questions or clusters, McNemar, Holm, rank correlation. Pure arithmetic.
 
 Everything random takes an explicit seed, so a report of the same runs is the same report.
 """
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest, rankdata
 
+from egobench_tasks.report.analyse.clusters import Clusters
+
 Floats = NDArray[np.float64]
 
 SEED = 20250913
@@ -18,22 +20,28 @@ N_DRAWS = 2000
 _CHUNK = 500
 
 
-def bootstrap_means(values: Floats, n_draws: int = N_DRAWS, seed: int = SEED) -> Floats:
+def bootstrap_means(
+    values: Floats, n_draws: int = N_DRAWS, seed: int = SEED, clusters: Clusters | None = None
+) -> Floats:
     """Return the means of resampled questions, shape (n_draws, n_columns).
 
     ``values`` has shape (n_questions, n_columns). A draw takes the same questions in every column,
-    so the difference of two columns of the result is a paired bootstrap. NaNs for no questions.
+    so the difference of two columns of the result is a paired bootstrap. With ``clusters`` whole clusters
+    are drawn, and a mean is over as many questions as they hold. NaNs for no questions.
     """
     n_questions, n_columns = values.shape
     if not n_questions:
         return np.full((n_draws, n_columns), np.nan)
+    sums, sizes = (values, None) if clusters is None else (clusters.sums(values), clusters.sizes)
+    n_units = len(sums)
     generator = np.random.default_rng(seed)
     means = np.empty((n_draws, n_columns))
     for start in range(0, n_draws, _CHUNK):
         size = min(_CHUNK, n_draws - start)
-        # How often each question is drawn: one matrix product then serves every column.
-        counts = generator.multinomial(n_questions, np.full(n_questions, 1 / n_questions), size=size)
-        means[start : start + size] = counts @ values / n_questions
+        # How often each question or cluster is drawn: one matrix product then serves every column.
+        counts = generator.multinomial(n_units, np.full(n_units, 1 / n_units), size=size)
+        drawn = n_questions if sizes is None else (counts @ sizes)[:, None]
+        means[start : start + size] = counts @ sums / drawn
     return means
 
 
@@ -65,6 +73,11 @@ class PairedOutcomes:
     def gain(self) -> float:
         """Accuracy of the second run less the first's, in [-1, 1]; NaN for no questions."""
         return (self.rescued - self.destabilised) / self.total if self.total else math.nan
+
+    @property
+    def discordance(self) -> float:
+        """The share of questions on which one was right and the other wrong, in [0, 1]; NaN for no questions."""
+        return (self.rescued + self.destabilised) / self.total if self.total else math.nan
 
     @property
     def p_value(self) -> float:

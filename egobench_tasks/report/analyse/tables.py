@@ -28,7 +28,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as shown. ``low`` and ``high`` name the columns that hold its interval, if it has one.
+    """A column as shown. ``low`` and ``high`` name the columns that hold its interval, if it has one; ``clustered_low``
+    and ``clustered_high`` those of the one that allows for clusters of questions, shown beside it.
 
     ``decimals`` are those shown; files for programs get all digits.
     """
@@ -39,6 +40,14 @@ class Column:
     decimals: int = 1
     low: str | None = None
     high: str | None = None
+    clustered_low: str | None = None
+    clustered_high: str | None = None
+
+    @property
+    def bounds(self) -> tuple[tuple[str, str], ...]:
+        """The columns of its intervals, the plain one first."""
+        pairs = ((self.low, self.high), (self.clustered_low, self.clustered_high))
+        return tuple((low, high) for low, high in pairs if low is not None and high is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +121,13 @@ def _cell(column: Column, row: Mapping[Any, Any]) -> Cell:
         return Cell(show(value, column.kind), number=float(len(value)))
     number = None if column.kind in (Kind.TEXT, Kind.QUESTION) else float(value)
     text = show(value, column.kind, column.decimals)
-    if column.low is None or column.high is None or _is_unknown(row.get(column.low)):
-        return Cell(text, number=number)
-    bounds = [show(row[name], column.kind, column.decimals) for name in (column.low, column.high)]
-    return Cell(text, f"{bounds[0]} to {bounds[1]}", number)
+    intervals = [
+        f"{'clustered ' if low == column.clustered_low else ''}{show(row[low], column.kind, column.decimals)} to "
+        f"{show(row[high], column.kind, column.decimals)}"
+        for low, high in column.bounds
+        if not _is_unknown(row.get(low))
+    ]
+    return Cell(text, "; ".join(intervals) or None, number)
 
 
 def _is_unknown(value: object) -> bool:
@@ -139,7 +151,7 @@ def table(
     apart: bool = False,
 ) -> Table:
     """Make a table; rows may be records."""
-    names = [name for column in columns for name in (column.name, column.low, column.high) if name is not None]
+    names = [name for column in columns for name in (column.name, *(bound for pair in column.bounds for bound in pair))]
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows), columns=_all_names(rows, names))
     return Table(key, title, note, tuple(columns), frame, apart)
 

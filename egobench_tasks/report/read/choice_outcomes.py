@@ -15,13 +15,14 @@ from egobench_tasks.asking.questions import ChoiceQuestion
 from egobench_tasks.asking.view import CentralFrame, ChoiceView, NoFrames, plain_view
 from egobench_tasks.errors import InputError
 from egobench_tasks.report.read.choice_questions import Split
-from egobench_tasks.report.read.responses import Response, Shown, TaskRun
+from egobench_tasks.report.read.responses import NO_COST, Cost, Response, Shown, TaskRun
 from egobench_tasks.report.read.states import state_of
 from egobench_tasks.runs.journal import MISSING
 from egobench_tasks.scoring.answers import parse_answer
 from egobench_tasks.scoring.choice import lacks_trace, to_original
 from egobench_tasks.scoring.scores import NO_ANSWER, ChoiceScore, chance_exact, score_choice
 
+COSTS = tuple(field.name for field in fields(Cost))
 _COPIED = ("question_id", "state", "predicted", "shown_letters", "shown_gold", "shown_predicted", "no_trace")
 METRICS = tuple(field.name for field in fields(ChoiceScore))
 
@@ -57,6 +58,7 @@ class Outcome:
     compared: Compared = Compared.NOTHING
     implied: str = ""
     no_trace: bool = False
+    cost: Cost = NO_COST
 
 
 def score_task(task: TaskRun, split: Split) -> list[Outcome]:
@@ -131,9 +133,11 @@ def _score_repeat(task: TaskRun, split: Split, responses: Sequence[Response], nu
 
 
 def outcomes_frame(label: str, config: str, outcomes: Sequence[Outcome]) -> pd.DataFrame:
-    """Return outcomes as a table with the columns run, config, the fields of `Outcome` and `METRICS`."""
+    """Return outcomes as a table: run, config, the fields of `Outcome`, `METRICS`, and those of `responses.Cost`."""
     rows = [
-        {name: getattr(outcome, name) for name in _COPIED} | {name: getattr(outcome.score, name) for name in METRICS}
+        {name: getattr(outcome, name) for name in _COPIED}
+        | {name: getattr(outcome.score, name) for name in METRICS}
+        | {name: getattr(outcome.cost, name) for name in COSTS}
         for outcome in outcomes
     ]
     frame = pd.DataFrame(rows)
@@ -160,6 +164,7 @@ def _outcome(view: ChoiceView, response: Response) -> Outcome:
         compared=_compared(response.shown),
         implied="".join(sorted(view.implied or ())),
         no_trace=lacks_trace(parsed, response.text, response.reasoning, thinking=response.thinking),
+        cost=response.cost,
     )
 
 

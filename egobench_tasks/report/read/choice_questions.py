@@ -9,19 +9,22 @@ import pandas as pd
 from egobench_tasks.asking.questions import ChoiceQuestion, choice_question
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import DatasetLocation, fingerprint, load_rows
+from egobench_tasks.frames.overlap import footage_path, read_footage
+from egobench_tasks.report.read.clusters import with_clusters
 from egobench_tasks.scoring.scores import chance_exact
 
 ONE_RECORDING, INDEPENDENT_RECORDINGS = "one recording", "independent recordings"
 _DURATION_BINS_S = (20.0, 40.0, 60.0, 120.0, 300.0)
 # Columns of the dataset that not every config has; null where its makers do not know.
-_OPTIONAL_COLUMNS = ("category", "capability", "participant", "speed", "lighting", "route")
+_OPTIONAL_COLUMNS = ("category", "capability", "participant", "recording", "bundle", "speed", "lighting", "route")
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
     """One config of EgoGears.
 
-    ``attributes`` has a row a question, in the dataset's order, with the columns of `attributes_of`.
+    ``attributes`` has a row a question, in the dataset's order, with the columns of `attributes_of` and
+    `clusters.with_clusters`.
     """
 
     config: str
@@ -32,14 +35,17 @@ class Split:
 
 
 def load_split(location: DatasetLocation, config: str) -> Split:
-    """Load a config's questions; clips are not opened."""
+    """Load a config's questions; clips are not opened. What `egobench overlaps` found joins clips of one recording."""
     rows = load_rows(location, config)
     questions, attributes = {}, []
     for row in rows:
         question = choice_question(row)
         questions[question.question_id] = question
         attributes.append(attributes_of(question, row, config))
-    return Split(config, str(location), fingerprint(rows), questions, pd.DataFrame(attributes))
+    clips = [question.clips for question in questions.values()]
+    footage = read_footage(footage_path(clip.sha256 for members in clips for clip in members))
+    clustered = with_clusters(pd.DataFrame(attributes), clips, footage)
+    return Split(config, str(location), fingerprint(rows), questions, clustered)
 
 
 def attributes_of(question: ChoiceQuestion, row: Mapping[str, Any], config: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """All runs of a report, scored and joined with the dataset, and what a reader must know before the tables."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -9,11 +9,11 @@ import pandas as pd
 from egobench_tasks.benchmarks import EGOGEARS, Benchmark
 from egobench_tasks.data import DatasetLocation, locate
 from egobench_tasks.errors import InputError
-from egobench_tasks.report.read.choice_outcomes import Compared, Outcome, outcomes_frame, score_task
+from egobench_tasks.report.read.choice_outcomes import Compared, Outcome, outcomes_frame, score_repeats, score_task
 from egobench_tasks.report.read.choice_questions import Split, load_split
 from egobench_tasks.report.read.published_data import choice_difference
 from egobench_tasks.report.read.responses import Run, Settings, TaskRun
-from egobench_tasks.report.read.states import UNFINISHED
+from egobench_tasks.report.read.sides import Side, n_unfinished
 from egobench_tasks.runs.journal import MISSING
 from egobench_tasks.runs.record import RunRecord
 
@@ -72,7 +72,13 @@ class Results:
     `choice_outcomes.outcomes_frame` and of `choice_questions.attributes_of`. ``labels`` are the runs' names as
     shown, partial ones marked, in the order given; ``whole`` are those of runs that lack nothing, over which alone
     runs are summed up. ``unpublished`` says by config how the dataset differs from the published split, where it does.
-    ``records``: by label, the ``run.json`` of what made a run."""
+    ``records``: by label, the ``run.json`` of what made a run.
+
+    ``probed`` has a row for every run, config, probe and question that the probe was asked of: the same columns,
+    ``probe`` and ``implied`` (see `choice_outcomes.Outcome`); ``repeated`` for every repeat of a run that answered
+    each question several times, with ``repeat`` (0 is the answer in ``outcomes``). Probes and repeats that are not
+    whole are left out, and a notice says so. ``folders`` are where runs were found, by label. ``anchor``: the label
+    of the run that all others are compared with; empty for none."""
 
     labels: tuple[str, ...]
     tasks: tuple[TaskSummary, ...]
@@ -83,11 +89,24 @@ class Results:
     unpublished: Mapping[str, str]
     records: Mapping[str, tuple[RunRecord, ...]]
 
+    def against(self, folder: Path) -> "Results":
+        """Return the same with the run at ``folder`` as the anchor. Raises ``InputError`` where that is not one run."""
+        labels = [label for label, found in self.folders.items() if found.resolve() == folder.resolve()]
+        if len(labels) != 1:
+            named = f" ({', '.join(labels)})" if labels else ""
+            raise InputError(f"{folder}: holds {len(labels)} scored runs{named}; --against takes a folder of one")
+        return replace(self, anchor=labels[0])
+
     @property
     def whole(self) -> tuple[str, ...]:
         """The labels of the runs in which no question of any config is unfinished."""
         partial = {task.label for task in self.tasks if task.unfinished}
         return tuple(label for label in self.labels if label not in partial)
+
+    probed: pd.DataFrame
+    repeated: pd.DataFrame
+    folders: Mapping[str, Path]
+    anchor: str = ""
 
     @property
     def configs(self) -> tuple[str, ...]:
@@ -127,14 +146,21 @@ def score_runs(runs: Sequence[Run], load: Callable[[str], Split]) -> Results:
     tasks: list[TaskSummary] = []
     frames: list[pd.DataFrame] = []
     labels: list[str] = []
+    sides = [Side("probe"), Side("repeat")]
+    probed, repeated = sides
     for run in runs:
         in_order = sorted(run.tasks, key=lambda task: configs.index(task.config))
-        scored = [(task, score_task(task, splits[task.config])) for task in in_order]
-        partial = any(_n_unfinished(outcomes) for _, outcomes in scored)
+        scored = [(task, score_repeats(task, splits[task.config])) for task in in_order]
+        partial = any(n_unfinished(outcomes[0]) for _, outcomes in scored)
         labels.append(f"{run.name} {PARTIAL}" if partial else run.name)
-        for task, outcomes in scored:
+        for task, (outcomes, *others) in scored:
             tasks.append(_summary(labels[-1], task, outcomes, run.mixed))
             frames.append(outcomes_frame(labels[-1], task.config, outcomes))
+            if others:
+                repeated.add(labels[-1], task.config, list(enumerate([outcomes, *others])))
+        for task in run.probes:
+            if task.config in splits:
+                probed.add(labels[-1], task.config, [(task.probe, score_task(task, splits[task.config]))])
     attributes = pd.concat([split.attributes for split in splits.values()], ignore_index=True)
     outcomes = pd.concat(frames, ignore_index=True).merge(attributes, on=["config", "question_id"], validate="m:1")
     differing = [notice for config in configs for notice in _differing(config, tasks)]
@@ -147,17 +173,17 @@ def score_runs(runs: Sequence[Run], load: Callable[[str], Split]) -> Results:
         notices=(
             *differing,
             *(notice for task in tasks for notice in _task_notices(task, splits[task.config])),
+            *(notice for side in sides for notice in side.notices),
             *(note for run in runs for note in run.notes),
             *(f"{run.name} ({run.folder}): left out, it holds probes alone; {_RUN_THE_BENCHMARK}" for run in unscored),
         ),
         differing=caveat(differing),
         unpublished={config: difference for config, difference in sizes.items() if difference is not None},
         records={label: run.records for label, run in zip(labels, runs, strict=True)},
+        probed=probed.frame(attributes),
+        repeated=repeated.frame(attributes),
+        folders=dict(zip(labels, (run.folder for run in runs), strict=True)),
     )
-
-
-def _n_unfinished(outcomes: Sequence[Outcome]) -> int:
-    return sum(outcome.state in UNFINISHED for outcome in outcomes)
 
 
 def _summary(label: str, task: TaskRun, outcomes: Sequence[Outcome], mixed: bool) -> TaskSummary:
@@ -167,7 +193,7 @@ def _summary(label: str, task: TaskRun, outcomes: Sequence[Outcome], mixed: bool
         source=task.source,
         settings=task.settings,
         questions=len(outcomes),
-        unfinished=_n_unfinished(outcomes),
+        unfinished=n_unfinished(outcomes),
         disagreeing=tuple(outcome.question_id for outcome in outcomes if not outcome.agrees),
         compared=min((one.compared for one in outcomes if one.state != MISSING), default=Compared.NOTHING),
         mixed=mixed,

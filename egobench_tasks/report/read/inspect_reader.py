@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.saved import MIXED
-from egobench_tasks.report.read.responses import Response, Run, Settings, Shown, TaskRun, run_of
+from egobench_tasks.report.read.responses import Repeat, Response, Run, Settings, Shown, TaskRun, run_of
 from egobench_tasks.runs.journal import REQUEST_FAILED
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def find_inspect_runs(path: Path) -> list[Run]:
         match = _CHOICE_TASK.fullmatch(header.eval.task)
         if match:
             probe = str((header.eval.metadata or {}).get("probe", ""))
-            task = TaskRun(match["config"], log, _settings(header), partial(_responses, log), probe)
+            task = TaskRun(match["config"], log, _settings(header), partial(_first_answers, log), probe)
             by_model.setdefault(header.eval.model, {}).setdefault(_shaping(header), {})[probe, match["config"]] = task
     return [
         run_of(_name(model, settings if len(runs) > 1 else ""), path, tasks.values(), mixed=len(runs) > 1)
@@ -82,12 +83,24 @@ def _settings(header: "EvalLog") -> Settings:
     return Settings(*(str(metadata[name]) if name in metadata else None for name in ("prompt", "frames", "dataset")))
 
 
-def _responses(path: Path) -> Iterator[Response]:
+def _first_answers(path: Path) -> Iterator[Response]:
+    """Yield a response a question: the first epoch's, with those of all epochs where there are several."""
+    by_id: dict[str, list[tuple[int, Response]]] = {}
+    for epoch, response in _responses(path):
+        by_id.setdefault(response.question_id, []).append((epoch, response))
+    for answers in by_id.values():
+        in_order = [response for _, response in sorted(answers, key=lambda answer: answer[0])]
+        repeats = tuple(Repeat(response.text, response.finish_reason) for response in in_order)
+        yield replace(in_order[0], repeats=repeats) if len(repeats) > 1 else in_order[0]
+
+
+def _responses(path: Path) -> Iterator[tuple[int, Response]]:
+    """Yield every sample's epoch and response."""
     from inspect_ai.log import read_eval_log_samples
 
     try:
         for sample in read_eval_log_samples(path, all_samples_required=False, exclude_fields={"events", "attachments"}):
-            yield _response(path, sample)
+            yield sample.epoch, _response(path, sample)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise InputError(f"{path}: cannot read its samples ({type(error).__name__}: {error})") from error
 

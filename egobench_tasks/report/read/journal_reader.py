@@ -1,14 +1,15 @@
 """Reading the journal of a run that was killed before lighteval saved anything."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
-from egobench_tasks.report.read.responses import Response, Run, Settings, TaskRun, run_of
+from egobench_tasks.report.read.responses import Cost, Repeat, Response, Run, Settings, TaskRun, run_of
 from egobench_tasks.runs.journal import Answer, Journal
+from egobench_tasks.runs.repeats import total
 
 _CHOICE_TASK = re.compile(rf"{EGOGEARS.name}(?:_(?P<probe>\w+))?:(?P<config>\w+)(?:\|\d+)?")
 
@@ -35,17 +36,37 @@ def find_journal_run(folder: Path) -> Run | None:
 
 
 def _responses(folder: Path, answers: Iterable[Answer]) -> Iterable[Response]:
-    attempts: dict[str, list[Answer]] = {}
+    attempts: dict[str, dict[int, list[Answer]]] = {}
     for answer in answers:
-        attempts.setdefault(answer.question_id, []).append(answer)
-    for question_id, tries in attempts.items():
-        last = max(tries, key=_budget)
-        if len(tries) > len({_budget(answer) for answer in tries}) or len({answer.prompt for answer in tries}) > 1:
+        attempts.setdefault(answer.question_id, {}).setdefault(answer.repeat, []).append(answer)
+    for question_id, by_repeat in attempts.items():
+        tries = [answer for answers in by_repeat.values() for answer in answers]
+        budgets = {(answer.repeat, _budget(answer)) for answer in tries}
+        if len(tries) > len(budgets) or len({answer.prompt for answer in tries}) > 1:
             raise InputError(
                 f"{folder}: the journal answers question {question_id} under several settings and does not say which "
                 "is which; let the run finish, then report on its details"
             )
-        yield Response(question_id, last.text, last.finish_reason, reasoning=last.reasoning)
+        if 0 not in by_repeat:
+            continue  # the first answer scores: without it the question is still to be answered
+        last = [max(by_repeat[repeat], key=_budget) for repeat in sorted(by_repeat)]
+        repeats = tuple(Repeat(answer.text, answer.finish_reason) for answer in last)
+        yield Response(
+            question_id,
+            last[0].text,
+            last[0].finish_reason,
+            reasoning=last[0].reasoning,
+            repeats=repeats if len(repeats) > 1 else (),
+            cost=_cost(last),
+        )
+
+
+def _cost(answers: Sequence[Answer]) -> Cost:
+    return Cost(
+        total([answer.n_prompt_tokens for answer in answers]),
+        total([answer.n_new_tokens for answer in answers]),
+        total([answer.latency_s for answer in answers]),
+    )
 
 
 def _budget(answer: Answer) -> int:

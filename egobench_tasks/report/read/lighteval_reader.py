@@ -8,8 +8,19 @@ from typing import Any
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.hosts.lighteval.details import read_rows
-from egobench_tasks.hosts.lighteval.saved import SavedRun, SavedTask, saved_runs
-from egobench_tasks.report.read.responses import SCORE_NAMES, Repeat, Response, Run, Settings, Shown, TaskRun, run_of
+from egobench_tasks.hosts.lighteval.saved import saved_runs
+from egobench_tasks.hosts.lighteval.saved_task import SavedTask
+from egobench_tasks.report.read.responses import (
+    SCORE_NAMES,
+    Cost,
+    Repeat,
+    Response,
+    Run,
+    Settings,
+    Shown,
+    TaskRun,
+    run_of,
+)
 from egobench_tasks.scoring.answers import NORMAL_STOP
 
 _CHOICE_TASK = re.compile(rf"{EGOGEARS.name}(?:_(?P<probe>\w+))?:(?P<config>\w+)\|\d+")
@@ -21,8 +32,10 @@ _REQUIRED = (
     "model_response.text",
     *(f"metric.{name}" for name in SCORE_NAMES),
 )
+_COSTS = ("n_prompt_tokens", "n_new_tokens", "latency_s")
+_RESPONSE = ("finish_reason", "finish_reasons", "reasonings", "thinking", *_COSTS)
 _OPTIONAL = (
-    *(f"model_response.{name}" for name in ("finish_reason", "finish_reasons", "reasonings", "thinking")),
+    *(f"model_response.{name}" for name in _RESPONSE),
     "doc.specific.question",
 )
 
@@ -37,18 +50,12 @@ def find_lighteval_runs(folder: Path) -> list[Run]:
             saved.name,
             folder,
             [_task_run(task) for task in saved.tasks.values()],
-            notes=(*saved.notes, *_mixed_note(saved)),
+            notes=saved.notes,
             mixed=bool(saved.differing),
             records=saved.records,
         )
         for saved in saved_runs(folder, _CHOICE_TASK)
     ]
-
-
-def _mixed_note(saved: SavedRun) -> tuple[str, ...]:
-    if not saved.differing:
-        return ()
-    return (f"{saved.folder}: holds several runs of {saved.model}, read apart; one of them has {saved.mark}",)
 
 
 def has_results_only(folder: Path) -> bool:
@@ -88,6 +95,7 @@ def _response(row: Mapping[str, Any]) -> Response:
         repeats=_repeats(response),
         reasoning=next(iter(response.get("reasonings") or ()), "") or "",
         thinking=bool(response.get("thinking")),
+        cost=Cost(*(response.get(name) for name in _COSTS)),
     )
 
 

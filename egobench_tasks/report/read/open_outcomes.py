@@ -37,7 +37,8 @@ _CORRECT = {OpenState.CORRECT: 1.0, OpenState.INCORRECT: 0.0, OpenState.UNANSWER
 class OpenOutcome:
     """One run's answer to one question, as one judge sees it.
 
-    ``setting`` is a task's, such as ``text``, ``center``, ``f16`` or ``fps1_shuffled`` (DESIGN.md).
+    ``setting`` is a task's, such as ``text``, ``center``, ``f16`` or ``fps1_shuffled`` (DESIGN.md). ``video`` is that
+    of the question's clip: questions on one video hang together.
     """
 
     run: str
@@ -46,6 +47,7 @@ class OpenOutcome:
     category_code: str
     duration_s: float | None
     state: OpenState
+    video: str | None = None
 
 
 class Order(StrEnum):

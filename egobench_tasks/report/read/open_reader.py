@@ -12,7 +12,8 @@ from egobench_tasks.data import DatasetLocation, load_rows
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.details import OPEN_TASK, read_rows
 from egobench_tasks.hosts.lighteval.judge_run import item_of, saved_verdict
-from egobench_tasks.hosts.lighteval.saved import SavedRun, SavedTask, saved_runs
+from egobench_tasks.hosts.lighteval.saved import SavedRun, saved_runs
+from egobench_tasks.hosts.lighteval.saved_task import SavedTask
 from egobench_tasks.judge.identity import answer_digest
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.summary import UNANSWERED
@@ -61,13 +62,14 @@ class OpenRun:
 
 @dataclass(frozen=True, slots=True)
 class OpenRow:
-    """A question of the dataset."""
+    """A question of the dataset; ``video``: the Ego4D video that its clip was cut from."""
 
     question_id: str
     question: str
     answer: str
     category: str
     duration_s: float | None
+    video: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ def load_open_rows(location: DatasetLocation) -> dict[str, OpenRow]:
     """Load EgoTempo's questions by id; clips are not opened."""
     return {
         row["question_id"]: OpenRow(
-            row["question_id"], row["question"], row["answer"], row["category"], row["duration_s"]
+            row["question_id"], row["question"], row["answer"], row["category"], row["duration_s"], row["video_uid"]
         )
         for row in load_rows(location, EGOTEMPO.config)
     }
@@ -246,6 +248,7 @@ def _outcome(run: OpenRun, name: str, asked: OpenRow, state: OpenState) -> OpenO
         category_code=EGOTEMPO.category_codes[asked.category],
         duration_s=asked.duration_s,
         state=state,
+        video=asked.video,
     )
 
 

@@ -1,12 +1,13 @@
 """All of EgoTempo's runs of a report, read and joined with the dataset, and what a reader must know first."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pandas as pd
 
 from egobench_tasks.benchmarks import EGOTEMPO
-from egobench_tasks.hosts.lighteval.saved import Inputs, SavedTask
+from egobench_tasks.hosts.lighteval.saved_task import Inputs, SavedTask
 from egobench_tasks.report.read.choice_results import caveat, mark
 from egobench_tasks.report.read.open_outcomes import CODES, JUDGED, OpenOutcome, OpenState, open_frame
 from egobench_tasks.report.read.open_reader import NOT_JUDGED, OpenResult, OpenRow, OpenRun, read_open_run, setting_of
@@ -42,7 +43,8 @@ class OpenSummary:
 @dataclass(frozen=True, slots=True)
 class OpenResults:
     """``outcomes`` is `open_outcomes.open_frame`'s; ``unpublished`` says how the dataset differs from the published
-    one, None where it does not; ``records`` are by label the ``run.json`` of what made a run."""
+    one, None where it does not; ``records`` are by label the ``run.json`` of what made a run. ``judged`` holds the
+    answers that several judges were asked about, one for each run and setting."""
 
     outcomes: pd.DataFrame
     summaries: tuple[OpenSummary, ...] = ()
@@ -50,6 +52,18 @@ class OpenResults:
     differing: str | None = None
     unpublished: str | None = None
     records: Mapping[str, tuple[RunRecord, ...]] = field(default_factory=dict)
+    judged: tuple["JudgedSetting", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSetting:
+    """One setting of one run as its judges see it. ``verdicts``: by judge and question id, None for no verdict;
+    ``videos``: each question's. Answers that no judge is asked about (there is none, or it was lost) are left out."""
+
+    run: str
+    setting: str
+    verdicts: Mapping[str, Mapping[str, bool | None]]
+    videos: Mapping[str, str]
 
 
 def read_open_runs(runs: Sequence[OpenRun], rows: Mapping[str, OpenRow]) -> OpenResults:
@@ -70,7 +84,28 @@ def read_open_runs(runs: Sequence[OpenRun], rows: Mapping[str, OpenRow]) -> Open
         differing=caveat(differing),
         unpublished=open_difference((row.question_id, row.question, row.answer, row.category) for row in rows.values()),
         records={result.label: result.run.saved.records for result in results},
+        judged=tuple(_judged(results)),
     )
+
+
+_SAID = {OpenState.CORRECT: True, OpenState.INCORRECT: False, OpenState.NO_VERDICT: None}
+
+
+def _judged(results: Sequence[OpenResult]) -> Iterator[JudgedSetting]:
+    """Put the runs together that are the same answers before different judges, those with two judges at least."""
+    verdicts: dict[tuple[Path, str, str], dict[str, dict[str, bool | None]]] = {}
+    videos: dict[str, str] = {}
+    for result in results:
+        if result.run.judge is None:
+            continue
+        for outcome in result.outcomes:
+            if outcome.state in _SAID:
+                by_judge = verdicts.setdefault((result.run.folder, result.run.saved.name, outcome.setting), {})
+                by_judge.setdefault(result.run.judge.name, {})[outcome.question_id] = _SAID[outcome.state]
+                videos[outcome.question_id] = outcome.video or outcome.question_id
+    for (_, name, setting), by_judge in verdicts.items():
+        if len(by_judge) > 1:
+            yield JudgedSetting(name, setting, by_judge, videos)
 
 
 def _summaries(result: OpenResult) -> list[OpenSummary]:

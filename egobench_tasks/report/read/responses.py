@@ -27,6 +27,18 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What one generation took. None where the host does not count; ``seconds`` from asking to its end."""
+
+    n_prompt_tokens: int | None = None
+    n_new_tokens: int | None = None
+    seconds: float | None = None
+
+
+NO_COST = Cost()
+
+
+@dataclass(frozen=True, slots=True)
 class Repeat:
     """One of several generations for the same question."""
 
@@ -39,7 +51,8 @@ class Response:
     """One question's generation. ``shown`` is None where a run keeps none (a journal);
     ``saved_scores`` holds those of `SCORE_NAMES` that the run computed itself. ``repeats``: all generations where
     the question was asked several times, this one first; else empty. ``reasoning`` is what the host had split off the
-    text; ``thinking`` is whether the run says that the model was told to reason."""
+    text; ``thinking`` is whether the run says that the model was told to reason. ``cost``: what it took, as far as the
+    run says."""
 
     question_id: str
     text: str
@@ -49,6 +62,7 @@ class Response:
     repeats: tuple[Repeat, ...] = ()
     reasoning: str = ""
     thinking: bool = False
+    cost: Cost = NO_COST
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,10 @@ def _changes(row: dict[str, Any]) -> Text:
     return Text(
         f"both right {row['both_right']:,}, rescued {row['rescued']:,}, destabilised {row['destabilised']:,}, "
         f"both wrong {row['both_wrong']:,}; McNemar's exact p = {show(row['p_value'], Kind.P_VALUE)}\n"
+        f"{row['clusters']:,} clusters of questions: difference {show(row['gain'], Kind.POINTS, 2)} points "
+        f"({show(row['clustered_low'], Kind.POINTS)} to {show(row['clustered_high'], Kind.POINTS)}), exact test of "
+        f"flipped signs p = {show(row['p_clustered'], Kind.P_VALUE)}; {show(row['smallest'], Kind.PERCENT)} points "
+        "would have shown four times in five\n"
     )
 
 

@@ -7,16 +7,20 @@ from typing import Any
 import pandas as pd
 
 from egobench_tasks.report.analyse.breakdowns import DIMENSIONS, breakdown, breakdown_table
+from egobench_tasks.report.analyse.budgets import NO_PRICE, Price
+from egobench_tasks.report.analyse.certainty import certainty_table
 from egobench_tasks.report.analyse.comparisons import differences_table, reasoning_table
 from egobench_tasks.report.analyse.failures import hardest_table, unanswered_table
 from egobench_tasks.report.analyse.overall import completeness_table, overall_table, runs_table
 from egobench_tasks.report.analyse.positions import confusion, positions_table
 from egobench_tasks.report.analyse.ranks import rank_agreement_table
+from egobench_tasks.report.analyse.repeats import repeats_table
 from egobench_tasks.report.analyse.single_multi import drop_summary_table, partial_credit_table, single_multi_table
 from egobench_tasks.report.analyse.tables import Table, is_published
 from egobench_tasks.report.read.choice_results import Results
 from egobench_tasks.report.read.open_results import OpenResults
 from egobench_tasks.report.show import plots
+from egobench_tasks.report.show.diagnosis import diagnosis_section
 from egobench_tasks.report.show.open_sections import egotempo_section
 from egobench_tasks.report.show.section import Section
 from egobench_tasks.runs.record import RunRecord
@@ -42,12 +46,13 @@ class Document:
         return [table for section in self.sections for table in section.tables]
 
 
-def egogears_document(results: Results) -> Document:
-    """Lay out EgoGears' report: what is there, overall, where it fails, run against run."""
+def egogears_document(results: Results, price: Price = NO_PRICE) -> Document:
+    """Lay out EgoGears' report: what is there, overall, why and where it fails, run against run."""
     scores = {dimension.key: breakdown(results, dimension) for dimension in DIMENSIONS}
     sections = [
         _completeness(results),
         _overall(results),
+        diagnosis_section(results, price),
         _where(results, scores),
         _positions(results),
         _single_multi(results),
@@ -118,7 +123,8 @@ def _overall(results: Results) -> Section:
     figure = plots.leaderboard(ranked)
     alt = "Exact accuracy of every run with its interval, by split; the same figures as the table Overall."
     plot = plots.to_plot("leaderboard", "Leaderboard", alt, figure)
-    return Section("overall", "Overall", "", (table, partial_credit_table(results)), (plot,))
+    tables = (table, certainty_table(results), repeats_table(results), partial_credit_table(results))
+    return Section("overall", "Overall", "", tables, (plot,))
 
 
 def _where(results: Results, scores: dict[str, pd.DataFrame]) -> Section:

@@ -18,7 +18,8 @@ from egobench_tasks import __version__
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.details import count_rows, lost_rows
-from egobench_tasks.hosts.lighteval.saved import SavedTask, only_run
+from egobench_tasks.hosts.lighteval.saved import only_run
+from egobench_tasks.hosts.lighteval.saved_task import SavedTask
 
 FOLDER = ".eval_results"
 """The folder of a model's repository that the Hub reads."""
@@ -142,8 +143,8 @@ def _refuse_a_part(task: _Task, n_published: int) -> None:
     if task.n_lost:
         raise InputError(
             f"{task.where}: {task.name}: {task.n_lost} of {n_published} questions have no answer for reasons that are "
-            "not the model's (a failed request, no clip); a leaderboard takes whole splits. Run the same command again: "
-            "those alone are asked"
+            "not the model's (a failed request, no clip); a leaderboard takes whole splits. Run the same command "
+            "again: those alone are asked"
         )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 from egobench_tasks.asking.open_settings import DEFAULT_SETTING
+from egobench_tasks.report.analyse.judges import accuracy_table, differing_table, pairs_table
 from egobench_tasks.report.analyse.open_tables import (
     category_table,
     duration_table,
@@ -31,6 +32,9 @@ def egotempo_section(results: OpenResults) -> Section:
         input_table(outcomes, results.unpublished),
         sampling_table(outcomes),
         duration_table(outcomes),
+        accuracy_table(results.judged),
+        pairs_table(results.judged),
+        differing_table(results.judged),
     )
     beside_published = results.unpublished is None
     figures = [

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"
-_INK, _MUTED, _GRID = "#1f2933", "#616e7c", "#d9e0e6"
+INK, _MUTED, GRID = "#1f2933", "#616e7c", "#d9e0e6"
 _SERIES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _SPLIT_STYLE: dict[Any, Any] = {"single": (BLUE, "o"), "multi": (VERMILION, "s")}
@@ -29,18 +29,18 @@ _STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.edgecolor": _MUTED,
-    "axes.labelcolor": _INK,
+    "axes.labelcolor": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": 10,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
-    "text.color": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
     "legend.frameon": False,
 }
-_WIDTH_IN = 8.0
+WIDTH_IN = 8.0
 _MAX_LEGEND_CHARS = 44
 # What a character of a label takes at the size of slopes' labels, on the wide side.
 _CHAR_IN = 0.075
@@ -69,7 +69,7 @@ def to_plot(key: str, title: str, alt: str, figure: Figure) -> Plot:
 Drawing = Callable[..., Figure]
 
 
-def _styled(draw: Drawing) -> Drawing:
+def styled(draw: Drawing) -> Drawing:
     """Draw under this module's style, whatever the user's own settings of matplotlib are."""
 
     @functools.wraps(draw)
@@ -82,7 +82,7 @@ def _styled(draw: Drawing) -> Drawing:
     return styled
 
 
-@_styled
+@styled
 def leaderboard(overall: pd.DataFrame) -> Figure:
     """Exact accuracy of runs on each split with its interval, chance as a tick, best first.
 
@@ -105,11 +105,11 @@ def leaderboard(overall: pd.DataFrame) -> Figure:
         axis.set_yticks(range(len(panel)), names)
         axis.set_ylim(-0.7, len(panel) - 0.3)
         axis.set_title(f"{config}: exact, Wilson 95 %" + (", ◊ published" if panel["low"].isna().any() else ""))
-        _rate_axis(axis.xaxis, axis, "x")
+        rate_axis(axis.xaxis, axis, "x")
     return figure
 
 
-@_styled
+@styled
 def heat_map(values: pd.DataFrame, label: str) -> Figure:
     """Rates of runs (rows) by groups (columns), each cell with its number; empty where there is none."""
     figure, (axis,) = _new_figure(0.3 * len(values) + 1.9)
@@ -128,7 +128,7 @@ def heat_map(values: pd.DataFrame, label: str) -> Figure:
     return figure
 
 
-@_styled
+@styled
 def lines(series: dict[str, pd.DataFrame], x_label: str, log_x: bool = False, dashed: Collection[str] = ()) -> Figure:
     """Accuracy along an input. Each series has the columns x, accuracy and, if known, low and high.
 
@@ -158,16 +158,16 @@ def lines(series: dict[str, pd.DataFrame], x_label: str, log_x: bool = False, da
         axis.set_xticks(values, [f"{value:g}" for value in values])
         axis.minorticks_off()
     axis.set_xlabel(x_label)
-    _rate_axis(axis.yaxis, axis, "y")
+    rate_axis(axis.yaxis, axis, "y")
     figure.legend(loc="outside lower left", ncols=legend_columns)
     return figure
 
 
-@_styled
+@styled
 def slopes(rates: pd.DataFrame, low_label: str = "single", high_label: str = "multi") -> Figure:
     """A line a run from its rate on single to its rate on multi, named at both ends."""
     label_in = _CHAR_IN * (max(len(str(run)) for run in rates.index) + 8)
-    width_in = max(_WIDTH_IN, 2 * label_in + 2.5)
+    width_in = max(WIDTH_IN, 2 * label_in + 2.5)
     figure, (axis,) = _new_figure(max(3.5, 0.24 * len(rates) + 1.2), width_in=width_in)
     top = max(0.1, float(rates.to_numpy().max()) * 1.08)
     gap = top / max(14, 1.05 * len(rates))
@@ -179,7 +179,7 @@ def slopes(rates: pd.DataFrame, low_label: str = "single", high_label: str = "mu
         axis.plot([0, 1], [row[low_label], row[high_label]], color=colour, linestyle=style, marker="o", markersize=4)
         for x, side, y, align in ((0, low_label, left[index], "right"), (1, high_label, right[index], "left")):
             outward = -0.04 if align == "right" else 0.04
-            axis.plot([x, x + outward * 0.8], [row[side], y], color=_GRID, linewidth=0.8, zorder=0)
+            axis.plot([x, x + outward * 0.8], [row[side], y], color=GRID, linewidth=0.8, zorder=0)
             text = f"{run}  {100 * row[side]:.1f}" if align == "right" else f"{100 * row[side]:.1f}  {run}"
             axis.text(x + outward, y, text, ha=align, va="center", fontsize=8)
     low = min(0.0, *left, *right)
@@ -193,12 +193,12 @@ def slopes(rates: pd.DataFrame, low_label: str = "single", high_label: str = "mu
     return figure
 
 
-@_styled
+@styled
 def confusions(matrices: dict[str, pd.DataFrame]) -> Figure:
     """Chosen letter (across) by right letter (down) for each run, as shares of a row, counts in the cells."""
     n_columns = min(3, len(matrices))
     n_rows = math.ceil(len(matrices) / n_columns)
-    figure = Figure(figsize=(_WIDTH_IN, 2.75 * n_rows + 0.4), layout="constrained")
+    figure = Figure(figsize=(WIDTH_IN, 2.75 * n_rows + 0.4), layout="constrained")
     axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     for axis in axes[len(matrices) :]:
         axis.remove()
@@ -213,7 +213,7 @@ def _confusion(axis: Axes, run: str, counts: pd.DataFrame) -> None:
     axis.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="equal")
     for (row, column), count in np.ndenumerate(counts.to_numpy()):
         if count:
-            ink = "white" if shares[row, column] > 0.55 else _INK
+            ink = "white" if shares[row, column] > 0.55 else INK
             axis.text(column, row, str(count), ha="center", va="center", fontsize=6, color=ink)
     axis.set_xticks(range(counts.shape[1]), list(counts.columns))
     axis.set_yticks(range(counts.shape[0]), list(counts.index))
@@ -224,17 +224,17 @@ def _confusion(axis: Axes, run: str, counts: pd.DataFrame) -> None:
 
 
 def _new_figure(
-    height_in: float, rows: int = 1, ratios: Sequence[int] | None = None, width_in: float = _WIDTH_IN
+    height_in: float, rows: int = 1, ratios: Sequence[int] | None = None, width_in: float = WIDTH_IN
 ) -> tuple[Figure, Sequence[Axes]]:
     figure = Figure(figsize=(width_in, height_in), layout="constrained")
     axes = figure.subplots(rows, 1, squeeze=False, height_ratios=ratios).ravel()
     return figure, list(axes)
 
 
-def _rate_axis(scale: Any, axis: Axes, which: str) -> None:
+def rate_axis(scale: Any, axis: Axes, which: str) -> None:
     """A rate's axis starts at 0 and is labelled in per cent."""
     scale.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=" %"))
-    axis.grid(axis=which, color=_GRID, linewidth=0.8)  # type: ignore[arg-type]
+    axis.grid(axis=which, color=GRID, linewidth=0.8)  # type: ignore[arg-type]
     axis.set_axisbelow(True)
     if which == "x":
         axis.set_xlim(left=0)

@@ -14,6 +14,7 @@ from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.data import locate
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import check_output_folder, write_atomically
+from egobench_tasks.report.analyse.budgets import NO_PRICE, Price
 from egobench_tasks.report.read.choice_results import FindDataset, score_choice_runs
 from egobench_tasks.report.read.open_reader import load_open_rows
 from egobench_tasks.report.read.open_results import read_open_runs
@@ -35,16 +36,22 @@ class Format(StrEnum):
 
 
 def write_report(
-    runs: Sequence[Path], out: Path, formats: Sequence[Format] = tuple(Format), find_dataset: FindDataset = locate
+    runs: Sequence[Path],
+    out: Path,
+    formats: Sequence[Format] = tuple(Format),
+    find_dataset: FindDataset = locate,
+    against: Path | None = None,
+    price: Price = NO_PRICE,
 ) -> list[Path]:
     """Read the runs, score them against the datasets, and write the report into ``out``.
 
     Writes ``report.html``, ``report.md`` with ``figures/*.svg``, ``csv/*.csv`` and ``report.json``,
     as far as ``formats`` asks for them, and returns their paths. Raises ``InputError`` for runs that
-    cannot be read or are of another dataset, before anything is written.
+    cannot be read or are of another dataset, before anything is written. ``against`` and
+    ``price``: see `build_document`.
     """
     check_output_folder(out)
-    document = build_document(runs, find_dataset)
+    document = build_document(runs, find_dataset, against, price)
     files: dict[str, str] = {}
     if Format.HTML in formats:
         files["report.html"] = render_page(document)
@@ -58,12 +65,28 @@ def write_report(
     return _write(out, files)
 
 
-def build_document(runs: Sequence[Path], find_dataset: FindDataset = locate) -> Document:
-    """Read and score the runs and lay out their report. Raises ``InputError`` as `write_report` does."""
-    found = find_runs(runs)
+def build_document(
+    runs: Sequence[Path],
+    find_dataset: FindDataset = locate,
+    against: Path | None = None,
+    price: Price = NO_PRICE,
+) -> Document:
+    """Read and score the runs and lay out their report.
+
+    ``against`` holds one run of EgoGears, among ``runs`` or not: every other run's paired difference from it stands
+    beside its scores. ``price`` is that of a served model's tokens, for what each probe cost. Raises ``InputError`` as
+    `write_report` does.
+    """
+    paths = [*runs]
+    if against is not None and against.resolve() not in {path.resolve() for path in runs}:
+        paths.append(against)
+    found = find_runs(paths)
+    if against is not None and not found.choice:
+        raise InputError(f"{against}: --against compares runs of EgoGears, and none is here")
     documents = []
     if found.choice:
-        documents.append(egogears_document(score_choice_runs(found.choice, find_dataset)))
+        results = score_choice_runs(found.choice, find_dataset)
+        documents.append(egogears_document(results if against is None else results.against(against), price))
     if found.open:
         rows = load_open_rows(find_dataset(EGOTEMPO))
         documents.append(egotempo_document(read_open_runs(found.open, rows)))

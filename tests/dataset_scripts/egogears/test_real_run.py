@@ -16,7 +16,7 @@ LIGHTEVAL = str(Path(sys.executable).parent / "lighteval")
 @pytest.mark.slow
 def test_the_real_questions_reach_a_real_vision_model_unchanged(real_release, tiny_llava, tmp_path):
     build_egogears(real_release.root, tmp_path / "egogears")
-    command = [LIGHTEVAL, "accelerate", f"model_name={tiny_llava},generation_size=4", "egogears|0", "--vision-model"]
+    command = [LIGHTEVAL, "accelerate", f"model_name={tiny_llava},generation_size=64", "egogears|0", "--vision-model"]
     command += ["--custom-tasks", "egobench_tasks.tasks", "--output-dir", "out", "--save-details"]
     environment = {**os.environ, "EGOBENCH_JOURNAL": str(tmp_path / "journal")}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

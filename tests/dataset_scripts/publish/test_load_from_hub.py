@@ -80,7 +80,7 @@ def test_lighteval_from_the_hub_equals_the_local_run(
     runs = {}
     for name, data in {"hub": "org/gears@v1.0", "local": str(folder)}.items():
         hub_program(
-            "egobench", "run", "transformers", f"model_name={tiny_llava},generation_size=4", "egogears",
+            "egobench", "run", "transformers", f"model_name={tiny_llava},generation_size=64", "egogears",
             "--output-dir", tmp_path / name, "--save-details", "--max-samples", 2,
             EGOGEARS_DATA=data, EGOBENCH_JOURNAL=str(tmp_path / f"journal-{name}"),
             EGOBENCH_CACHE=str(tmp_path / f"cache-{name}"),

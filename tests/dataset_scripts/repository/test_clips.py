@@ -4,6 +4,8 @@ import hashlib
 import io
 import tarfile
 
+import av
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,6 +58,7 @@ def test_a_stretch_reads_like_a_file_of_its_own(tmp_path_factory, data, before, 
     [
         (lambda data: b"", "decodes"),
         (lambda data: b"not a video at all" * 50, "decodes"),
+        (lambda data: b"#EXTM3U\n#EXTINF:2,\nother.mp4\n#EXT-X-ENDLIST\n", "decodes"),
         (lambda data: data[: len(data) // 2], "packet"),
         (lambda data: data[:-3], "packet is cut off"),
     ],
@@ -68,10 +71,11 @@ def test_a_damaged_clip_is_named_with_its_defect(clip, tmp_path, damage, reason)
 
 
 def test_a_file_with_sound_only_is_no_clip(tmp_path):
-    import wave
-
-    with wave.open(str(tmp_path / "sound.mp4"), "wb") as sound:
-        sound.setparams((1, 2, 8000, 0, "NONE", ""))
-        sound.writeframes(bytes(16000))
+    with av.open(str(tmp_path / "sound.mp4"), "w") as target:
+        stream = target.add_stream("aac", rate=8000, layout="mono")
+        silence = av.AudioFrame.from_ndarray(np.zeros((1, 8000), np.float32), format="fltp", layout="mono")
+        silence.sample_rate = 8000
+        target.mux(stream.encode(silence))
+        target.mux(stream.encode(None))
     with pytest.raises(InputError, match="no video track"):
         check_clip(ClipSource(tmp_path / "sound.mp4"))

@@ -42,8 +42,9 @@ def test_a_judge_that_fails_for_some_is_completed_afterwards(run_program, egotem
     assert incomplete.returncode == 1
     assert "have no verdict" in incomplete.stderr
     judge.broken = set()
-    complete = run_program("egobench", "judge", out, **settings)
-    assert "mean of categories" in complete.stdout
+    complete = run_program("egobench", "judge", out, check=False, **settings)
+    assert complete.returncode == 1 and "the run is partial: 1 of 20 questions have no answer" in complete.stderr
+    assert "mean of the ten categories" in complete.stdout and "Judged by scripted, wording judge-" in complete.stdout
     # What had a verdict was not asked about again: only the broken ones were, once a command.
     n_failed = sum(
         question in {row["question"] for row in egotempo.rows[:3]} for question in judge.asked[:asked_before]
@@ -51,11 +52,11 @@ def test_a_judge_that_fails_for_some_is_completed_afterwards(run_program, egotem
     assert len(judge.asked) == asked_before + 2 * n_failed
     (path,) = (out / "verdicts").iterdir()
     verdicts = json.loads(path.read_text())["verdicts"]
-    assert len(verdicts) == 20
+    assert 0 < len(verdicts) < 20  # of what was answered
     assert all(verdict["verdict"] for verdict in verdicts)
 
     judge.pred = "incorrect"
-    other = run_program("egobench", "judge", out, "--model", "stern", **settings)
+    other = run_program("egobench", "judge", out, "--model", "stern", check=False, **settings)
     assert "Cohen's kappa" in other.stdout
     assert len(list((out / "verdicts").iterdir())) == 2
 

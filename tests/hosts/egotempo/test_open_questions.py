@@ -18,7 +18,7 @@ from egobench_tasks.errors import InputError
 from egobench_tasks.frames.errors import ClipError
 
 # The exact prompts, frozen: scores under another wording do not compare. Change them with a new `version` only.
-FROZEN_FINGERPRINT = "open-1-4cfdf3bec867"
+FROZEN_FINGERPRINT = "open-2-96cbeb8faa32"
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_tasks_of_every_setting_and_category_have_one_set_of_metrics():
     tasks = [task for task in TASKS_TABLE if task.name.startswith("egotempo")]
     assert len(tasks) == len(open_settings()) * len(EGOTEMPO.category_codes)
     assert {tuple(str(metric.metric_name) for metric in task.metrics) for task in tasks} == {
-        ("judge_accuracy", "judge_score", "judged", "['exact_match', 'token_f1', 'answered']")
+        ("judge_accuracy", "judge_score", "judged", "['exact_match', 'token_f1', 'answered', 'lost']")
     }
     names = {task.name for task in tasks}
     assert {
@@ -170,7 +170,7 @@ def test_verdicts_missing_are_left_out_of_the_rate_and_counted(judge, monkeypatc
         values = metric.compute_sample(docs=docs, responses=responses)[metric.metric_name]
         figures[metric.metric_name] = metric.get_corpus_aggregations()[metric.metric_name](values)
     assert len(judge.asked) == 9  # once an answer, whatever the number of metrics; none for the one without an answer
-    assert figures["judged"] == pytest.approx(0.7)
+    assert figures["judged"] == pytest.approx(0.6)  # what the judge saw, and decided on
     assert figures["judge_accuracy"] == pytest.approx(6 / 7)  # the unanswered question is wrong, not left out
     assert figures["judge_score"] == pytest.approx(24 / 7)
 
@@ -188,6 +188,69 @@ def test_without_a_judge_there_is_no_rate():
         values = metric.compute_sample(docs=[doc, doc], responses=responses)[metric.metric_name]
         figure = metric.get_corpus_aggregations()[metric.metric_name](values)
         assert figure == 0 if metric.metric_name == "judged" else math.isnan(figure)
+
+
+def lost_docs(monkeypatch, tmp_path, judge, n_lost, n):
+    """Documents of which the first ones got no answer: their clips are not there, or their requests failed."""
+    from lighteval.tasks.requests import Doc
+
+    from egobench_tasks.hosts.lighteval.generation import Generation, no_generation
+
+    monkeypatch.setenv("EGOBENCH_CACHE", str(tmp_path))
+    monkeypatch.setenv("EGOBENCH_JUDGE_BASE_URL", judge.base_url)
+    monkeypatch.setenv("EGOBENCH_JUDGE_MODEL", "scripted")
+    monkeypatch.setenv("EGOBENCH_JUDGE_MAX_RETRIES", "0")
+    docs = [
+        Doc(
+            query="", choices=[], gold_index=0, task_name=f"egotempo:lost{n_lost}|0",
+            specific={"question_id": f"q{number}", "question": f"q{number}", "answer": "a", "category": "x"},
+        )
+        for number in range(n)
+    ]  # fmt: skip
+    reasons = ("request_failed", "clip_unreadable")
+    responses = [no_generation("", reasons[number % 2]) for number in range(n_lost)]
+    return docs, responses + [Generation(text=["a"]) for _ in range(n - n_lost)]
+
+
+def figures_of(docs, responses):
+    from egobench_tasks.hosts.lighteval.judge import judge_metrics
+    from egobench_tasks.hosts.lighteval.metrics import OPEN_METRICS
+
+    figures = {}
+    for metric in judge_metrics():
+        values = metric.compute_sample(docs=docs, responses=responses)[metric.metric_name]
+        figures[metric.metric_name] = metric.get_corpus_aggregations()[metric.metric_name](values)
+    rows = [OPEN_METRICS.sample_level_fn.compute(doc, response) for doc, response in zip(docs, responses, strict=True)]
+    for name, aggregate in OPEN_METRICS.corpus_level_fn.items():
+        found = aggregate([row[name] for row in rows])
+        figures |= found if isinstance(found, dict) else {name: found}
+    return figures
+
+
+def test_failed_requests_and_missing_clips_are_no_errors_of_the_models(judge, monkeypatch, tmp_path):
+    figures = figures_of(*lost_docs(monkeypatch, tmp_path, judge, 5, 10))
+    assert (figures["judge_accuracy"], figures["judged"], figures["lost"]) == (1.0, 0.5, 0.5)
+    assert (figures["exact_match"], figures["token_f1"], figures["answered"]) == (1.0, 1.0, 0.5)
+    assert len(judge.asked) == 5
+
+
+def test_without_any_clip_there_is_no_rate_and_nothing_judged(judge, monkeypatch, tmp_path):
+    figures = figures_of(*lost_docs(monkeypatch, tmp_path, judge, 4, 4))
+    assert math.isnan(figures["judge_accuracy"]) and math.isnan(figures["exact_match"])
+    assert (figures["judged"], figures["lost"]) == (0, 1)
+    assert judge.asked == []
+
+
+def test_an_unreachable_judge_is_an_error_however_many_clips_are_missing(judge, monkeypatch, tmp_path):
+    from egobench_tasks.errors import EgobenchError
+    from egobench_tasks.hosts.lighteval import judge as host
+
+    monkeypatch.setattr(host, "_judged_tasks", {})
+    judge.broken = {f"q{number}" for number in range(500)}
+    docs, responses = lost_docs(monkeypatch, tmp_path, judge, 492, 500)
+    host.judge_metrics()[0].compute_sample(docs=docs, responses=responses)
+    with pytest.raises(EgobenchError, match="8 of 8 answers have no verdict"):
+        host.check_verdicts()
 
 
 def test_answers_of_two_models_in_one_folder_are_not_judged_as_one_run(tmp_path):

@@ -35,7 +35,7 @@ def completion(content='{"answer": ["A"]}', finish_reason="stop", usage=True, **
     choice = {"index": 0, "message": said, "finish_reason": finish_reason}
     body = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
     if usage:
-        body["usage"] = {"prompt_tokens": TEXT_TOKENS, "completion_tokens": 3}  # the server adds the images' tokens
+        body["usage"] = {"prompt_tokens": TEXT_TOKENS, "completion_tokens": 3, "total_tokens": 10}  # images' are added
     return body
 
 
@@ -45,6 +45,11 @@ def parts_of(request):
         part["text"] if part["type"] == "text" else base64.b64decode(part["image_url"]["url"].partition(",")[2])
         for part in request["messages"][0]["content"]
     ]
+
+
+def words_of(request):
+    """A request's texts as one: which question it asks, wherever its frames stand."""
+    return "".join(part for part in parts_of(request) if isinstance(part, str))
 
 
 class ScriptedServer:
@@ -99,20 +104,20 @@ class ScriptedServer:
     @property
     def asked(self):
         """The requests but for the sight check's."""
-        return [request for request in self.requests if SIGHT_QUESTION not in str(parts_of(request)[0])]
+        return [request for request in self.requests if SIGHT_QUESTION not in words_of(request)]
 
     def _handle(self, handler):
         request = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
-        first = str(parts_of(request)[0])
+        words = words_of(request)
         with self._lock:
             self.requests.append(request)
             self.headers.append({name.lower(): value for name, value in handler.headers.items()})
             self.times_s.append(time.monotonic())
-            n = sum(parts_of(earlier)[0] == first for earlier in self.requests)
+            n = sum(words_of(earlier) == words for earlier in self.requests)
             self.open += 1
             self.most_open = max(self.most_open, self.open)
         try:
-            say = self.sight(request, n) if SIGHT_QUESTION in first else self.script(request, n)
+            say = self.sight(request, n) if SIGHT_QUESTION in words else self.script(request, n)
             time.sleep(say.delay_s)
         finally:
             with self._lock:
@@ -122,7 +127,7 @@ class ScriptedServer:
             handler.connection.shutdown(socket.SHUT_RDWR)
             return
         usage = say.body.get("usage") if isinstance(say.body, dict) else None
-        if usage and usage.get("prompt_tokens") == TEXT_TOKENS and SIGHT_QUESTION not in first:
+        if usage and usage.get("prompt_tokens") == TEXT_TOKENS and SIGHT_QUESTION not in words:
             n_images = sum(isinstance(part, bytes) for part in parts_of(request))
             usage = {**usage, "prompt_tokens": TEXT_TOKENS + IMAGE_TOKENS * n_images}
             say = replace(say, body={**say.body, "usage": usage})
@@ -205,9 +210,16 @@ def ask():
 FORKING = """
 import json, os, sys
 from pathlib import Path
+from egobench_tasks import cli
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.lighteval.endpoint import run_endpoint
 from egobench_tasks.hosts.lighteval.merge import merge_runs
+
+def egobench():
+    try:
+        cli.main()
+    except SystemExit as ended:
+        return ended.code or 0
 
 def call(job):
     os.environ.update(job["environment"])
@@ -216,6 +228,9 @@ def call(job):
     os.dup2(output, 1)
     os.dup2(output, 2)
     try:
+        if job["run"] == "egobench":
+            sys.argv = ["egobench", *job["arguments"]]
+            return egobench()
         if job["run"] == "merge":
             return merge_runs([Path(run) for run in job["runs"]], Path(job["out"]))
         return run_endpoint(Path(job["config"]), job["tasks"], job["arguments"], dry_run=job.get("dry_run", False))
@@ -263,6 +278,14 @@ class Runs:
             tasks=tasks,
             arguments=[str(argument) for argument in arguments],
             dry_run=dry_run,
+            environment={**self.environment, **environment},
+        )
+
+    def egobench(self, *arguments, **environment):
+        """``egobench ARGUMENTS…``: its exit code and what it printed."""
+        return self._finish(
+            run="egobench",
+            arguments=[str(argument) for argument in arguments],
             environment={**self.environment, **environment},
         )
 

@@ -12,6 +12,10 @@ import time
 import pyarrow.parquet as pq
 import pytest
 
+from egobench_tasks.data import DatasetLocation
+from egobench_tasks.report.read.choice_outcomes import score_repeats
+from egobench_tasks.report.read.choice_questions import load_split
+from egobench_tasks.report.read.lighteval_reader import find_lighteval_runs
 from egobench_tasks.runs.journal import Journal
 
 pytestmark = pytest.mark.slow
@@ -78,6 +82,62 @@ def test_a_dry_run_says_what_a_run_would_take_and_asks_none_of_it(oracle_server,
     _, output = runs.run(config(max_tokens=100), dry_run=True, tasks="egogears:multi")
     assert re.search(r"^questions +8: 3 in the journal, 5 to ask$", output, re.MULTILINE)
     assert re.search(r"^time +depends on the server$", output, re.MULTILINE)
+
+
+def test_a_dry_run_lists_every_probe_with_its_price(oracle_server, config, runs):
+    priced = config(max_tokens=100, price_in=2, price_out=10)
+    tasks = "egogears_blind:multi,egogears_center:multi,egogears_swapped:multi"
+    code, output = runs.run(priced, dry_run=True, tasks=tasks)
+    assert (code, oracle_server.asked) == (0, [])
+    lines = {line.split()[0]: line.split()[1:] for line in output.splitlines() if re.match(r"egogears_\S+\|0 ", line)}
+    blind, center, swapped = (lines[f"egogears_{probe}:multi|0"] for probe in ("blind", "center", "swapped"))
+    assert (blind[:2], center[0], swapped[:2]) == (["8", "0"], "8", ["6", str(6 * 64)])
+    assert 8 < int(center[1]) < 100
+    for name, (_, images, prompt, new, cost) in lines.items():
+        n_prompt, n_new = int(prompt.replace(",", "")), int(new.replace(",", ""))
+        assert float(cost) == pytest.approx((2 * n_prompt + 10 * n_new) / 1e6, abs=0.006), name
+        assert n_prompt >= 100 * int(images)
+    total = re.search(r"^cost +([\d.]+) at most, at 2 in and 10 out a million tokens$", output, re.MULTILINE)
+    assert float(total[1]) == pytest.approx(sum(float(cells[-1]) for cells in lines.values()), abs=0.02)
+
+
+def test_repeats_have_keys_and_seeds_of_their_own_and_the_first_one_scores(oracle_server, config, runs, tmp_path):
+    right = oracle_server.script
+
+    def script(request, n):
+        return right(request, n) if request["seed"] == 7 else oracle_server.say(oracle_server.completion("I forgot."))
+
+    oracle_server.script = script
+    seeded, once = config(seed=7), ("--output-dir", "once", "--save-details")
+    assert runs.run(seeded, *once, tasks="egogears:single")[0] == 0
+    assert {request["seed"] for request in oracle_server.asked} == {7}
+    n_once = len(oracle_server.asked)
+    thrice = {"tasks": "egogears:single", "EGOBENCH_REPEATS": "3"}
+    code, output = runs.run(seeded, "--output-dir", "thrice", "--save-details", **thrice)
+    assert code == 0, output
+    seeds = [request["seed"] for request in oracle_server.asked[n_once:]]
+    # The kept answers are looked at again, with their own seed, before they are believed.
+    assert sorted(seed for seed in seeds if seed != 7) == sorted([8, 9] * n_once)
+    assert scores_of(tmp_path / "thrice") == scores_of(tmp_path / "once")
+    (run,) = find_lighteval_runs(tmp_path / "thrice")
+    for response in run.tasks[0].responses():
+        assert [repeat.text for repeat in response.repeats] == [response.text, "I forgot.", "I forgot."]
+        assert {repeat.finish_reason for repeat in response.repeats} == {"stop"}
+    split = load_split(DatasetLocation(runs.environment["EGOGEARS_DATA"]), "single")
+    exact = [sum(one.score.exact_set for one in outcomes) for outcomes in score_repeats(run.tasks[0], split)]
+    assert exact == [n_once, 0, 0]
+    _, output = runs.run(seeded, **thrice)
+    assert f"{3 * n_once} answers from the journal" in output and "0 to ask" in output
+
+
+def test_repeats_that_could_only_agree_are_refused_before_anything_is_asked(oracle_server, config, runs):
+    code, output = runs.run(config(), EGOBENCH_REPEATS="2")
+    assert code == 2 and "2 repeats at temperature 0" in output and "set temperature (0.7), or a seed" in output
+    code, output = runs.run(config(temperature=1, extra_body={"seed": 1}), EGOBENCH_REPEATS="2")
+    assert code == 2 and "give it as the setting `seed`" in output
+    code, output = runs.run(config(temperature=1), EGOBENCH_REPEATS="many")
+    assert code == 2 and "whole number from 1 up; got 'many'" in output
+    assert oracle_server.requests == []
 
 
 def test_questions_without_an_answer_are_wrong_listed_and_asked_again(oracle_server, config, runs, tmp_path):

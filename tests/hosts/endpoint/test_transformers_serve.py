@@ -1,6 +1,7 @@
 """One tiny model behind a real server and in process: every host gets the same answers of it."""
 
 import asyncio
+import dataclasses
 import os
 import socket
 import subprocess
@@ -57,10 +58,14 @@ def test_transformers_endpoint_and_inspect_get_the_same_answers(
     import inspect_ai
     from inspect_ai.model import get_model
 
-    from egobench_tasks.hosts.inspect.scorers import finish_reason
+    from egobench_tasks.benchmarks import EGOGEARS
+    from egobench_tasks.hosts.inspect import attempts
     from egobench_tasks.hosts.inspect.tasks import egogears_multi, egogears_single
+    from egobench_tasks.hosts.lighteval import vlm as transformers_host
     from egobench_tasks.hosts.lighteval.endpoint import EndpointModel
 
+    for host in (transformers_host, attempts):  # one attempt each, so that some are truncated
+        monkeypatch.setattr(host, "EGOGEARS", dataclasses.replace(EGOGEARS, max_new_tokens_cap=N_TOKENS))
     monkeypatch.setenv("EGOGEARS_DATA", str(sample_folder / "egogears"))
     docs = docs_of("single")[:1] + docs_of("multi")
     ids = [doc.specific["question_id"] for doc in docs]
@@ -88,6 +93,7 @@ def test_transformers_endpoint_and_inspect_get_the_same_answers(
         sample_id=ids, max_tokens=N_TOKENS, max_samples=2, log_dir=str(tmp_path / "logs"), display="none",
     )  # fmt: skip
     samples = [sample for log in logs for sample in log.samples]
-    by_inspect = {sample.id: (finish_reason(sample.output), sample.output.completion) for sample in samples}
+    said = {sample.id: sample.metadata["attempts"][-1] for sample in samples}
+    by_inspect = {key: (attempt["finish_reason"], attempt["text"]) for key, attempt in said.items()}
     assert by_inspect == in_process
     assert {reason for reason, _ in in_process.values()} == {"length", "stop"}  # both ends occur

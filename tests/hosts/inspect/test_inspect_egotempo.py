@@ -10,7 +10,7 @@ from inspect_ai.model import ModelAPI, ModelOutput, get_model, modelapi
 from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.inspect.tasks import egotempo as egotempo_task
-from egobench_tasks.judge.client import GIVE_UP_AFTER
+from egobench_tasks.servers.rounds import GIVE_UP_AFTER
 
 
 @modelapi("egobench_test_speaker")
@@ -82,12 +82,14 @@ def test_the_default_is_a_frame_a_second_of_every_category(evaluate, use_judge):
     assert "base64," not in log.model_dump_json()
 
 
-def test_the_question_without_a_clip_is_wrong_and_not_unjudged(evaluate, use_judge):
+def test_the_question_without_a_clip_is_lost_and_no_error_of_the_models(evaluate, use_judge):
     metrics, log, _ = evaluate(setting="f4", category="action_specific_object")
-    assert (metrics["judge_accuracy"]["mean"], metrics["judged"]["mean"], metrics["answered"]["mean"]) == (0.5, 1, 0.5)
+    figures = [metrics[name]["mean"] for name in ("judge_accuracy", "judged", "answered", "lost")]
+    assert figures == [1, 0.5, 0.5, 0.5]
     (missing,) = [sample for sample in log.samples if sample.metadata["clips"][0]["path"].startswith("(")]
     assert "no clip for this question" in missing.output.error
-    assert only_score(missing).value["judge_accuracy"] == 0
+    value = only_score(missing).value
+    assert math.isnan(value["judge_accuracy"]) and math.isnan(value["exact_match"]) and value["lost"] == 1
     assert len(use_judge.asked) == 1
 
 
@@ -133,7 +135,7 @@ def test_without_a_judge_there_is_no_rate_and_a_reason(evaluate):
 @pytest.mark.parametrize(("says", "stop_reason"), [("Answer 10.", "max_tokens"), ("<think>never done", "stop")])
 def test_what_is_no_answer_is_wrong_without_asking_the_judge(evaluate, use_judge, says, stop_reason):
     metrics, _, _ = evaluate(says=says, stop_reason=stop_reason, setting="text", category="counting_actions")
-    assert [metrics[name]["mean"] for name in ("judge_accuracy", "judged", "exact_match", "answered")] == [0, 1, 0, 0]
+    assert [metrics[name]["mean"] for name in ("judge_accuracy", "judged", "exact_match", "answered")] == [0, 0, 0, 0]
     assert use_judge.asked == []
 
 
@@ -172,7 +174,7 @@ def test_samples_are_those_of_the_lighteval_tasks(evaluate, open_docs):
     docs = {doc.specific["question_id"]: doc for doc in open_docs("egotempo_f4:counting_actions")}
     assert samples.keys() == docs.keys()
     for key, doc in docs.items():
-        facts = dict(samples[key].metadata)
+        facts = {name: value for name, value in samples[key].metadata.items() if name != "attempts"}
         assert [clip["spec"] for clip in facts.pop("clips")] == [request.spec.key() for request in doc.images.requests]
         assert facts == doc.specific
         assert samples[key].input == doc.query

@@ -11,9 +11,12 @@ from inspect_ai.model import ChatMessageUser, ModelAPI, ModelOutput, get_model, 
 from PIL import Image
 
 from dataset_scripts.sample.oracle import answer_message
+from egobench_tasks.benchmarks import EGOGEARS
+from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.endpoint.message import data_uri
 from egobench_tasks.hosts.inspect.scorers import kappa
 from egobench_tasks.hosts.inspect.tasks import egogears_multi, egogears_single
+from egobench_tasks.report.read.inspect_reader import find_inspect_runs
 
 
 def parts_of(messages):
@@ -29,16 +32,23 @@ def _image(uri):
 
 @modelapi("egobench_test_oracle")
 class Oracle(ModelAPI):
-    """Answers as the sample's oracle does, with the stop reason that it is made with."""
+    """Answers as the sample's oracle does, with the stop reason that it is made with.
 
-    def __init__(self, model_name, base_url=None, api_key=None, config=None, stop_reason="stop", **arguments):
+    ``forgets``: a message that comes again gets nothing that counts.
+    """
+
+    def __init__(
+        self, model_name, base_url=None, api_key=None, config=None, stop_reason="stop", forgets=False, **arguments
+    ):
         super().__init__(model_name, base_url, api_key, **({"config": config} if config else {}))
-        self.stop_reason = stop_reason
+        self.stop_reason, self.forgets = stop_reason, forgets
         self.asked = []
 
     async def generate(self, input, tools, tool_choice, config):
+        again = any(input[0].content == earlier[0].content for earlier, _ in self.asked)
         self.asked.append((input, config))
-        return ModelOutput.from_content(self.model_name, answer_message(parts_of(input)), self.stop_reason)
+        text = "I forgot." if self.forgets and again else answer_message(parts_of(input))
+        return ModelOutput.from_content(self.model_name, text, self.stop_reason)
 
 
 @pytest.fixture
@@ -63,8 +73,8 @@ def metrics_of(log):
 def test_the_oracle_scores_one_in_every_metric_and_group(evaluate, task):
     log, api = evaluate(task())
     metrics = metrics_of(log)
-    assert set(metrics) == {"exact_set", "jaccard", "overlap", "wellformed", "answered"}
-    assert all(metrics[name]["mean"] == 1 for name in metrics)
+    assert set(metrics) == {"exact_set", "jaccard", "overlap", "wellformed", "answered", "lost"}
+    assert all(metrics[name]["mean"] == (name != "lost") for name in metrics)
     assert metrics["exact_set"]["kappa"] == 1
     samples = log.samples
     for field in ("unit", "question_type"):
@@ -93,7 +103,9 @@ def test_images_are_logged_where_that_is_asked_for(evaluate):
 
 def test_the_log_says_what_shaped_the_input_and_what_reports_need(evaluate):
     log, _ = evaluate(egogears_multi(frames=32), limit=2)
-    assert set(log.eval.metadata) == {"prompt", "frames", "dataset"}
+    circumstances = {"egobench", "libraries", "libavcodec", "location", "canary"}
+    assert set(log.eval.metadata) == {"prompt", "frames", "dataset", *circumstances}
+    assert log.eval.metadata["canary"] == EGOGEARS.canary and log.eval.metadata["libraries"]["av"]
     assert "count=32" in log.eval.metadata["frames"]
     for sample in log.samples:
         assert {"question_id", "shown_letters", "original_letters", "answer"} <= set(sample.metadata)
@@ -147,3 +159,29 @@ def test_kappa_of_nothing_is_not_a_number():
 
 def test_data_uris_hold_the_bytes():
     assert data_uri(b"\xff\xd8\xff") == "data:image/jpeg;base64,/9j/"
+
+
+def test_a_probe_asked_twice_scores_its_first_answers_and_keeps_all(sample_folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("EGOGEARS_DATA", str(sample_folder / "egogears"))
+    model = get_model("egobench_test_oracle/m", forgets=True, memoize=False)
+    task = egogears_multi(probe="reordered", repeats=2, temperature=0.7)
+    inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none", limit=3, max_samples=1)
+    (path,) = tmp_path.glob("*.eval")
+    log = read_eval_log(str(path))
+    assert log.eval.metadata["probe"] == "reordered" and metrics_of(log)["exact_set"]["mean"] == 1
+    assert all(sample.metadata["probe_did"].startswith("clips of the dataset in the order") for sample in log.samples)
+    assert {config.temperature for _, config in model.api.asked} == {0.7}
+    (run,) = find_inspect_runs(tmp_path)
+    assert run.tasks == () and [(task.probe, task.config) for task in run.probes] == [("reordered", "multi")]
+    responses = list(run.probes[0].responses())
+    assert len(responses) == 3
+    for response in responses:
+        assert [one.text for one in response.repeats] == [response.text, "I forgot."]
+
+
+def test_repeats_that_could_only_agree_and_unknown_probes_are_refused(sample_folder, monkeypatch):
+    monkeypatch.setenv("EGOGEARS_DATA", str(sample_folder / "egogears"))
+    with pytest.raises(InputError, match=r"2 repeats at temperature 0 .*: set -T temperature=0\.7"):
+        egogears_multi(repeats=2)
+    with pytest.raises(InputError, match="no probe 'mirrored'; there are blind,"):
+        egogears_multi(probe="mirrored")

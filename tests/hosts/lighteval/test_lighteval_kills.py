@@ -34,7 +34,7 @@ def scores_of(folder):
     return json.loads(path.read_text())["results"]
 
 
-def arguments(tiny_llava, out, generation_size=24):
+def arguments(tiny_llava, out, generation_size=64):
     model = f"model_name={tiny_llava}" + (f",generation_size={generation_size}" if generation_size else "")
     return ["run", "transformers", model, "egogears", "--output-dir", str(out), "--save-details"]
 
@@ -92,7 +92,7 @@ def test_ten_kills_cost_no_answer_and_change_no_score(sample_folder, tiny_llava,
 GROWING_RUN = """
 import dataclasses
 from egobench_tasks import benchmarks
-benchmarks.EGOGEARS = dataclasses.replace(benchmarks.EGOGEARS, max_new_tokens=8, max_new_tokens_cap=40)
+benchmarks.EGOGEARS = dataclasses.replace(benchmarks.EGOGEARS, max_new_tokens=6, max_new_tokens_cap=20)
 from egobench_tasks import cli
 cli.main()
 """
@@ -113,7 +113,7 @@ def test_two_processes_ask_again_for_what_was_truncated_as_one_does(run_program,
         answers = [json.loads(line) for line in lines]
         attempts.append(Counter((a["question_id"], a["budget_tokens"], a["finish_reason"]) for a in answers))
     assert attempts[0] == attempts[1]
-    assert {budget for _, budget, _ in attempts[0]} == {8, 16, 32, 40}
+    assert {budget for _, budget, _ in attempts[0]} == {6, 12, 20}
     assert scores_of(tmp_path / "out1") == scores_of(tmp_path / "out2")
 
 

@@ -12,8 +12,10 @@ from lighteval.tasks.registry import Registry
 
 from egobench_tasks import tasks
 from egobench_tasks.asking.probes import PROBES, SET_OF_PROBES, Probe
+from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
 from egobench_tasks.frames import store as frame_store
+from egobench_tasks.hosts.lighteval import vlm as vlm_module
 from egobench_tasks.hosts.lighteval.docs import egogears_task
 from egobench_tasks.hosts.lighteval.messages import message_parts
 from egobench_tasks.report.read.lighteval_reader import find_lighteval_runs
@@ -145,6 +147,7 @@ def test_a_full_set_decodes_no_frame_twice(probe_docs, vlm, monkeypatch, tmp_pat
         return decode(path, spec)
 
     monkeypatch.setattr(frame_store, "decode_jpegs", counting)
+    monkeypatch.setattr(vlm_module, "EGOGEARS", dataclasses.replace(EGOGEARS, max_new_tokens_cap=8))
 
     def ask(probe):
         docs = probe_docs(probe)[:2]

@@ -7,6 +7,8 @@ from PIL import Image
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.lighteval.messages import message_parts
 from egobench_tasks.hosts.lighteval.said import Said, read_tokens
+from egobench_tasks.hosts.lighteval.vision.prepare import prepare
+from egobench_tasks.hosts.lighteval.vlm import _question
 from egobench_tasks.runs.journal import Journal, journal_root
 from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
 
@@ -15,26 +17,15 @@ def journalled():
     return [answer for folder in journal_root().iterdir() for answer in Journal(folder).answers().values()]
 
 
-@pytest.fixture
-def count_generations(monkeypatch):
-    """How many questions the model was made to answer."""
-    from transformers import LlavaForConditionalGeneration
-
-    counted = []
-    stock = LlavaForConditionalGeneration.generate
-
-    def generate(self, **inputs):
-        counted.extend(inputs["input_ids"])
-        return stock(self, **inputs)
-
-    monkeypatch.setattr(LlavaForConditionalGeneration, "generate", generate)
-    return counted
+def prepared(model, *docs):
+    """What the model is given for some documents."""
+    return prepare(model._vision.maker, list(map(_question, docs)))
 
 
 def test_the_prompt_interleaves_labels_and_frames(vlm, docs_of):
     model = vlm()
     doc = next(doc for doc in docs_of("multi") if doc.specific["n_clips"] > 1)
-    batch = model._collate([doc])
+    batch = prepared(model, doc)
     parts = message_parts(doc)
     runs = re.findall(r"\n(\w+)\n((?:<image>)+)", batch.texts[0])
     labels = [part.strip() for part in parts[1:] if isinstance(part, str)]
@@ -49,7 +40,7 @@ def test_the_prompt_interleaves_labels_and_frames(vlm, docs_of):
 
 def test_the_chat_templates_first_token_is_not_doubled(vlm, docs_of):
     model = vlm()
-    ids = model._collate(docs_of("single")[:1]).inputs["input_ids"][0].tolist()
+    ids = prepared(model, docs_of("single")[0]).inputs["input_ids"][0].tolist()
     assert ids.count(model.tokenizer.bos_token_id) == 1
 
 
@@ -70,7 +61,7 @@ def test_responses_come_in_the_documents_order_with_text_lists(vlm, docs_of, bat
     assert all(isinstance(response.text, list) and len(response.text) == 1 for response in responses)
 
 
-def test_hitting_the_limit_is_length_and_ending_by_oneself_is_stop(vlm, docs_of):
+def test_hitting_the_limit_is_length_and_ending_by_oneself_is_stop(vlm, docs_of, small_cap):
     doc = docs_of("single")[0]
     model = vlm(generation_size=1)
     model._stop_ids = [model.tokenizer.pad_token_id]
@@ -183,9 +174,8 @@ def test_a_run_killed_between_two_attempts_makes_the_next_one_only(vlm, docs_of,
 def test_attempts_end_where_the_context_does(vlm, docs_of, small_cap):
     doc = docs_of("single")[0]
     doc.generation_size = 6
-    model = never_stops(vlm(generation_size=None))
-    model._max_length = model._collate([doc]).inputs["input_ids"].shape[1] + 9
-    model.greedy_until([doc])
+    n_prompt = prepared(vlm(), doc).inputs["input_ids"].shape[1]
+    never_stops(vlm(generation_size=None, max_length=n_prompt + 9)).greedy_until([doc])
     assert attempts_of(doc) == [(6, 6), (12, 9)]
 
 
@@ -203,7 +193,38 @@ def test_what_was_answered_is_not_generated_again(vlm, docs_of, count_generation
     assert [response.text for response in again[:2]] == [response.text for response in first]
 
 
-@pytest.mark.parametrize("change", [{"generation_size": 9}, {"system_prompt": "Answer."}, {"dtype": "bfloat16"}])
+def test_a_run_whose_answers_are_all_kept_reads_no_weights(vlm, docs_of, monkeypatch):
+    from egobench_tasks.hosts.lighteval.vision import model as module
+
+    docs = docs_of("single")[:2]
+    first = vlm().greedy_until(docs)
+    monkeypatch.setattr(module, "load_model", lambda *_: pytest.fail("weights were read"))
+    assert [response.text for response in vlm().greedy_until(docs)] == [response.text for response in first]
+
+
+def test_a_prompt_that_is_too_long_is_found_out_before_the_weights_are_read(vlm, docs_of, monkeypatch):
+    from egobench_tasks.hosts.lighteval.vision import model as module
+
+    monkeypatch.setattr(module, "load_model", lambda *_: pytest.fail("weights were read"))
+    with pytest.raises(EgobenchError, match=r"of text, [\d,]+ of 64 frames, about 5 a frame"):
+        vlm(max_length=300).greedy_until(docs_of("single")[:1])
+
+
+def test_what_was_settled_about_a_model_stands_in_its_saved_config(vlm):
+    config = vlm().config
+    assert config.settled["model_type"] == "llava"
+    assert set(config.settled) >= {"template_sha256", "images_kwargs", "context_tokens"}
+
+
+def test_video_input_is_another_condition_under_another_name():
+    from egobench_tasks.hosts.lighteval.vision.settings import read_settings
+
+    frames, video = read_settings("model_name=a/b"), read_settings("model_name=a/b,input=video")
+    assert (frames.named().model_name, video.named().model_name) == ("a/b", "a/b+video")
+    assert frames.model_dump() != video.model_dump()
+
+
+@pytest.mark.parametrize("change", [{"generation_size": 65}, {"system_prompt": "Answer."}, {"dtype": "bfloat16"}])
 def test_answers_under_other_settings_are_not_reused(vlm, docs_of, count_generations, change):
     docs = docs_of("single")[:1]
     vlm().greedy_until(docs)
@@ -237,11 +258,9 @@ def test_a_prompt_longer_than_the_context_is_refused_with_both_numbers(vlm, docs
 
 def test_generation_never_runs_past_the_context(vlm, docs_of):
     doc = docs_of("single")[0]
-    model = vlm(generation_size=500)
-    model._stop_ids = [model.tokenizer.pad_token_id]
-    n_prompt = model._collate([doc]).inputs["input_ids"].shape[1]
-    model._max_length = n_prompt + 3
-    (response,) = model.greedy_until([doc])
+    n_prompt = prepared(vlm(), doc).inputs["input_ids"].shape[1]
+    model = vlm(generation_size=500, max_length=n_prompt + 3)
+    (response,) = never_stops(model).greedy_until([doc])
     assert response.finish_reason == LENGTH_STOP
     assert journalled()[0].n_new_tokens == 3
 

@@ -201,8 +201,10 @@ def test_the_drop_is_summed_up_over_configurations_paired_with_themselves(result
     drops = [
         record(overall, run=run, config="multi", origin="run")["exact_set"]
         - record(overall, run=run, config="single")["exact_set"]
-        for run in results.labels
+        for run in results.whole
     ]
+    assert set(results.labels) - set(results.whole) == {"half (partial)"}
+    assert summary["configurations"] == len(drops) == 5
     assert summary["mean"] == pytest.approx(sum(drops) / len(drops))
     assert summary["dropping"] == sum(drop < 0 for drop in drops)
     assert summary["published"] == -0.225
@@ -210,8 +212,52 @@ def test_the_drop_is_summed_up_over_configurations_paired_with_themselves(result
 
 def test_partial_credit_adds_the_median_of_the_runs_gains(results):
     overall = overall_table(results)
-    gains = sorted(row["jaccard"] - row["exact_set"] for row in records(overall, config="single", origin="run"))
-    assert record(partial_credit_table(results), config="single")["gain"] == pytest.approx((gains[2] + gains[3]) / 2)
+    rows = [row for row in records(overall, config="single", origin="run") if row["run"] in results.whole]
+    gains = sorted(row["jaccard"] - row["exact_set"] for row in rows)
+    assert record(partial_credit_table(results), config="single")["gain"] == pytest.approx(gains[2])
+
+
+def test_ten_of_240_multi_questions_spoil_no_mean_drop_median_or_rank():
+    rows = {"single": mixed_rows(60, 0)["single"], "multi": mixed_rows(0, 240)["multi"]}
+    said = {config: {row["question_id"]: right(row) for row in members} for config, members in rows.items()}
+    cut = {"single": said["single"], "multi": dict(list(said["multi"].items())[:10])}
+    runs = [memory_run("whole", said), memory_run("cut", cut)]
+    results = score_runs(runs, lambda config: memory_split(config, rows[config]))
+    four_ways = single_multi_table(results)
+    drops = drop_summary_table(four_ways)
+    assert set(four_ways.rows["run"]) == {"whole", "cut (partial)"}  # its figures stand there, marked
+    assert record(drops, measure="exact, all questions")["mean"] == 0.0
+    assert record(drops, measure="exact, all questions")["configurations"] == 1
+    assert "Whole runs only; left out: cut (partial)." in drops.note
+    assert set(partial_credit_table(results).rows["runs"]) == {1}
+    assert set(rank_agreement_table(results).rows["runs"]) == {1}
+
+
+def test_seven_of_1487_questions_are_said_and_not_ranked_among_published_models():
+    rows = mixed_rows(0, 7)["multi"]
+    said = {row["question_id"]: right(row) for row in rows}
+    results = score_runs([memory_run("m", {"multi": said})], lambda config: memory_split(config, rows))
+    document = egogears_document(results)
+    tables = {table.key: table for table in document.tables}
+    for key in ("overall", "partial_credit"):
+        assert "NOT the published dataset (multi: 7 of 1,487 questions)" in tables[key].note
+    assert tables["overall"].apart
+    assert "7 of 1,487 questions" in document.subtitle
+    assert any("7 of 1,487" in notice for notice in document.notices)
+    assert tables["runs"].rows["published"].tolist() == [1487]
+    (leaderboard,) = [plot for section in document.sections for plot in section.plots if plot.key == "leaderboard"]
+    assert "◊" not in leaderboard.svg and "published" not in leaderboard.svg
+
+
+def test_a_question_counts_for_the_runs_that_were_asked_it():
+    rows = mixed_rows(0, 4)["multi"]
+    said = {row["question_id"]: wrong(row) for row in rows}
+    asked = dict(list(said.items())[:1])
+    runs = [memory_run("whole", {"multi": said}), memory_run("cut", {"multi": asked})]
+    results = score_runs(runs, lambda config: memory_split(config, rows))
+    assert hardest_table(results).rows.set_index("question_id")["runs"].to_dict() == {
+        row["question_id"]: 2 if row["question_id"] in asked else 1 for row in rows
+    }
 
 
 def test_the_hardest_questions_are_those_that_the_fewest_runs_get_right(results, planted):

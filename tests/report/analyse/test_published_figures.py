@@ -1,6 +1,7 @@
 """Upstream's published figures come out of planted outcomes through the whole scoring path."""
 
 import itertools
+import json
 import operator
 from fractions import Fraction
 from math import comb
@@ -13,6 +14,8 @@ from egobench_tasks.report.analyse.breakdowns import DIMENSIONS, breakdown, brea
 from egobench_tasks.report.analyse.overall import overall_table
 from egobench_tasks.report.analyse.tables import PUBLISHED, cells
 from egobench_tasks.report.read.choice_results import score_runs
+from egobench_tasks.report.read.open_outcomes import CODES
+from egobench_tasks.report.read.published_data import open_difference
 
 N = 1487
 ANSWERS = ["A"] * 600 + ["BD"] * 437 + ["ACE"] * 300 + ["BDFH"] * 150
@@ -104,3 +107,73 @@ def test_chance_on_the_531_is_published_chance_for_a_mix_that_gives_it():
     table = breakdown_table(results, dimension, breakdown(results, dimension))
     assert (table.rows["group"].item(), table.rows["questions"].item()) == ("independent recordings", 531)
     assert "4.47 %" in table.note
+
+
+def test_published_rows_say_which_harness_they_come_from(rows, split):
+    run = memory_run("mine", {"multi": {rows[0]["question_id"]: Said("")}})
+    table = overall_table(score_runs([run], lambda _: split))
+    assert "an older and laxer harness" in table.note and not table.apart
+    assert set(table.rows["harness"].dropna()) == {published.EGOGEARS_HARNESS}
+
+
+_NAMES = dict.fromkeys(("Gemini-Flash", "Gemini Flash", "Gemini"), "Gemini 1.5 Flash")
+_SETTINGS = {
+    ("central_frame", "1"): "center",
+    ("text", "0"): "text",
+    ("multiple_frames", "1FPS"): "fps1",
+    ("multiple_frames", "32"): "f32",
+    ("multiple_frames", "8"): "f8",
+    "Text Only": "text",
+    "Single Frame": "center",
+    "Multiple Frames": "fps1",
+    "Human": "video",
+    "Gemini": "fps1",
+}
+
+
+def setting_of(table, row):
+    """The paper's words for an input in ours."""
+    if table == "table3":
+        return _SETTINGS.get((row["input"], row["frames"]), "chance")
+    if table == "table4_frames":
+        return "center" if row["frames"] == 1 else f"f{row['frames']}"
+    if table == "table5_sampling":
+        return f"fps{row['rate_fps']:g}" + ("" if row["sampling"] == "uniform" else f"_{row['sampling']}")
+    return _SETTINGS.get(row["input"] if table == "table6_closed_form" else row["model"], "chance")
+
+
+def test_egotempos_published_figures_are_the_papers_whole_tables(shared_dir):
+    papers = json.loads((shared_dir / "data/egotempo/published.json").read_text())
+    tables = [(name, row) for name, rows in papers.items() if name.startswith("table") for row in rows]
+    assert len(tables) == len(published.EGOTEMPO_TABLES)
+    for (name, row), figure in zip(tables, published.EGOTEMPO_TABLES, strict=True):
+        assert figure.table == int(name[5]) and figure.closed_form == (row.get("form") == "CloseQA")
+        assert figure.setting == setting_of(name, row), row
+        assert figure.accuracy == pytest.approx(row["Avg"] / 100)
+        assert figure.categories == pytest.approx({code: row[code] / 100 for code in CODES})
+        if figure.is_model or figure.setting == "video":
+            assert figure.model.casefold() == _NAMES.get(row["model"], row["model"]).casefold()
+
+
+def test_the_closed_forms_model_is_named_and_gpt_4os_single_frame_is_the_central_one():
+    closed = {figure.setting: (figure.model, figure.accuracy) for figure in published.EGOTEMPO_CLOSED_FORM}
+    assert closed["text"] == ("Gemini 1.5 Flash", 0.362) and closed["fps1"] == ("Gemini 1.5 Flash", 0.609)
+    gpt = {figure.setting: figure.accuracy for figure in published.EGOTEMPO if figure.model == "GPT-4o"}
+    assert gpt["center"] == 0.129 and "f1" not in gpt
+
+
+def test_a_model_and_setting_stands_once_beside_a_run():
+    pairs = [(figure.model, figure.setting) for figure in published.EGOTEMPO]
+    assert len(set(pairs)) == len(pairs)
+    rates = {figure.setting for figure in published.EGOTEMPO if figure.model == "Gemini 1.5 Flash"}
+    assert {f"fps{rate}{order}" for rate in ("0.1", "0.5", "1") for order in ("", "_random", "_shuffled")} <= rates
+
+
+def test_the_published_annotations_are_known_by_their_words(shared_dir, tmp_path):
+    annotations = json.loads((shared_dir / "data/egotempo/egotempo_openQA.json").read_text())["annotations"]
+    names = ("question_id", "question", "answer", "question_type")
+    rows = [tuple(row[name].strip() for name in names) for row in annotations]
+    assert open_difference(rows) is None
+    assert open_difference(rows[:5]) == "5 of 500 questions"
+    changed = [(rows[0][0], f"Prefix {rows[0][1]}", *rows[0][2:]), *rows[1:]]
+    assert "not all with the published wording" in open_difference(changed)

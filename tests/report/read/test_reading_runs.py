@@ -2,14 +2,16 @@
 
 import json
 import shutil
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from planted import RunWriter, Said, memory_run, memory_split, mixed_rows, plant, reply, right, said_by, wrong
+from records import record_for
 
 from egobench_tasks.errors import InputError
+from egobench_tasks.report.analyse.single_multi import single_multi_table
 from egobench_tasks.report.read.choice_results import score_choice_runs, score_runs
 from egobench_tasks.report.read.runs import find_runs
 from egobench_tasks.runs.journal import Answer, Journal
@@ -121,6 +123,28 @@ def test_a_revision_with_the_same_questions_is_read_and_said(run, tmp_path):
     assert "ran on dataset revision" in notice and "the same in both" in notice
 
 
+def test_a_prefix_before_a_questions_words_is_another_question(run, tmp_path):
+    rows = mixed_rows(60, 80)
+    rows["multi"][7]["question"] = rows["multi"][7]["question"].partition(" ")[2]  # what ran has a word before it
+    other = plant(tmp_path / tmp_path.name, rows)
+    with pytest.raises(InputError, match=r"another dataset revision .*m0007 "):
+        score(other, run)
+
+
+def test_of_words_that_a_run_did_not_keep_nothing_is_said(run, tmp_path):
+    def without(row):
+        del row["doc"]["specific"]["question"]
+        return row
+
+    path = details(run)
+    pq.write_table(pa.Table.from_pylist([without(row) for row in pq.read_table(path).to_pylist()]), path)
+    rows = mixed_rows(60, 80)
+    rows["multi"][7]["question"] = rows["multi"][7]["question"].partition(" ")[2]
+    (notice,) = score(plant(tmp_path / tmp_path.name, rows), run).notices
+    assert "its options and answers are the same in both" in notice and "questions, options" not in notice
+    assert "does not tell whether their wording is" in notice
+
+
 def test_saved_scores_that_differ_from_their_text_are_reported(planted, run):
     path = details(run)
     rows = pq.read_table(path).to_pylist()
@@ -132,11 +156,89 @@ def test_saved_scores_that_differ_from_their_text_are_reported(planted, run):
     assert results.outcomes["exact_set"].mean() == 1.0  # what counts is computed from the text
 
 
-def test_the_latest_of_several_details_counts_and_is_named(planted, writer, run):
+def dates_of(run):
+    return [path.name for path in (run / "details").rglob("*") if path.is_dir() and path.name[0].isdigit()]
+
+
+def number(run, *dates):
+    for place, date in enumerate(dates, start=1):
+        path = run / "runs" / f"{place:04d}" / "run.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(asdict(record_for(place, date))))
+
+
+@pytest.mark.parametrize("newest_is_good", [True, False])
+def test_the_newest_of_several_details_counts_by_its_runs_number_and_is_named(planted, writer, run, newest_is_good):
+    (good,) = dates_of(run)
     writer.write(run, "org/model", said_by(planted, wrong))
+    (bad,) = set(dates_of(run)) - {good}
+    number(run, *((bad, good) if newest_is_good else (good, bad)))  # whatever the dates in the names say
     results = score(planted, run)
-    assert results.outcomes["exact_set"].mean() < 0.5
-    assert sum("2 details files of org/model" in notice for notice in results.notices) == 2
+    assert bool(results.outcomes["exact_set"].mean() == 1.0) is newest_is_good
+    assert sum("has 2 details files; the newest is read" in notice for notice in results.notices) == 2
+
+
+def test_of_details_that_nothing_puts_in_order_none_is_chosen(planted, writer, run):
+    writer.write(run, "org/model", said_by(planted, wrong))
+    with pytest.raises(InputError, match=r"no run\.json says when .* local times, which do not tell"):
+        find_runs([run])
+
+
+def test_details_that_say_the_same_need_no_order(planted, writer, run):
+    writer.write(run, "org/model", said_by(planted, right))
+    assert score(planted, run).outcomes["exact_set"].mean() == 1.0
+
+
+def resettle(run, config, **changed):
+    """Give the one results file's task other settings: ``model`` of the whole file, ``prompt`` and ``frames`` of it."""
+    for path in run.glob("results/**/results_*.json"):
+        saved = json.loads(path.read_text())
+        if f"egogears:{config}|0" in saved["config_tasks"]:
+            saved["config_general"]["model_config"] |= changed.get("model", {})
+            task = saved["config_tasks"][f"egogears:{config}|0"]
+            for old, new in changed.get("inputs", {}).items():
+                assert old in task["prompt_function"]
+                task["prompt_function"] = task["prompt_function"].replace(old, new)
+            path.write_text(json.dumps(saved))
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"model": {"endpoint": {"temperature": 0.9, "thinking": "on"}}}, "endpoint.temperature=0.9"),
+        ({"inputs": {"prompt choice": "prompt other"}}, "prompt=other-"),
+        ({"inputs": {"count=64": "count=32"}}, "frames=egogears "),
+    ],
+    ids=["thinking and temperature", "prompts", "frames"],
+)
+def test_single_asked_one_way_and_multi_another_are_two_runs(planted, writer, tmp_path, changed, says):
+    said = said_by(planted, right)
+    run = writer.write(tmp_path, "org/model", {"single": said["single"]})
+    writer.write(run, "org/model", {"multi": said["multi"]})
+    assert score(planted, run).labels == ("model",)  # asked one way they are one run
+    resettle(run, "single", **changed)
+    results = score(planted, run)
+    assert len(results.labels) == 2 and all(label.startswith("model (mixed: ") for label in results.labels)
+    assert any(says in label for label in results.labels)
+    assert [task.mark for task in results.tasks] == ["mixed", "mixed"]
+    assert single_multi_table(results).rows.empty
+    assert any("holds several runs of org/model, read apart" in notice for notice in results.notices)
+
+
+def test_other_weights_under_one_name_are_two_runs(planted, writer, tmp_path):
+    said = said_by(planted, right)
+    run = writer.write(tmp_path, "org/model", {"single": said["single"]})
+    (first,) = dates_of(run)
+    writer.write(run, "org/model", {"multi": said["multi"]})
+    (second,) = set(dates_of(run)) - {first}
+    number(run, first, second)
+    assert len(find_runs([run]).choice) == 1
+    for place, weights in ((1, "aaaa"), (2, "bbbb")):
+        identity = {"sources": {"model_name": {"commit": weights}}}
+        record = record_for(place, (first, second)[place - 1], identity=identity)
+        (run / "runs" / f"{place:04d}" / "run.json").write_text(json.dumps(asdict(record)))
+    names = [found.name for found in find_runs([run]).choice]
+    assert sorted(names) == [f"model (mixed: sources.model_name.commit={one})" for one in ("aaaa", "bbbb")]
 
 
 def test_runs_of_one_model_are_told_apart_by_their_folders(run, tmp_path):

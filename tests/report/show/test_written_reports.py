@@ -2,11 +2,14 @@
 
 import io
 import json
+import re
 import time
+from dataclasses import asdict
 
 import pandas as pd
 import pytest
 from planted import Said, multi_row, plant, reply_shown, right, said_by, single_row, wrong
+from records import record_for
 from rich.console import Console
 
 from egobench_tasks.errors import InputError
@@ -41,6 +44,61 @@ def paths(planted, writer, tmp_path_factory):
         "half": lambda row: None if int(row["question_id"][1:]) % 2 else right(row),
     }
     return [writer.write(folder / name, name, said_by(planted, speak)) for name, speak in models.items()]
+
+
+def write_mixed(planted, writer, folder):
+    """A folder that holds single and multi of one model, asked at different temperatures; both runs have records."""
+    said = said_by(planted, speaks(4))
+    for place, config in enumerate(("single", "multi"), start=1):
+        before = set(folder.glob("details/*/*"))
+        writer.write(folder, "two-ways", {config: said[config]})
+        (new,) = set(folder.glob("details/*/*")) - before
+        path = folder / "runs" / f"{place:04d}" / "run.json"
+        path.parent.mkdir(parents=True)
+        record = record_for(place, new.name, identity={"model": {"temperature": [0.9, 0.0][place - 1]}})
+        path.write_text(json.dumps(asdict(record)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def marked(planted, writer, paths, found, tmp_path_factory):
+    """The four files of a report over a whole run, a partial one, and a folder of two runs."""
+    folder = tmp_path_factory.mktemp("marked")
+    mixed = write_mixed(planted, writer, folder / "mixed")
+    write_report([paths[0], paths[3], mixed], folder / "out", find_dataset=found)
+    csv = "\n".join((folder / "out/csv" / f"{name}.csv").read_text() for name in ("runs", "overall"))
+    names = {"html": "report.html", "markdown": "report.md", "json": "report.json"}
+    return {form: (folder / "out" / name).read_text() for form, name in names.items()} | {"csv": csv}
+
+
+HOT, COLD = (f"two-ways (mixed: model.temperature={temperature})" for temperature in ("0.9", "0.0"))
+MARKED = {"Qwen3-VL-8B-Instruct": "whole", "half (partial)": "partial", HOT: "mixed", COLD: "mixed"}
+
+
+@pytest.mark.parametrize("form", ["html", "markdown", "csv", "json"])
+def test_whole_partial_and_mixed_runs_are_marked_in_every_form(marked, form):
+    text = re.sub(r"\\(.)", r"\1", marked[form]) if form == "markdown" else marked[form]
+    for name in MARKED:
+        assert name in text, name
+    assert re.search(r"\bwhole\b", text) and re.search(r"\bpartial\b", text) and re.search(r"\bmixed\b", text)
+
+
+def test_the_mark_of_each_run_stands_in_its_row(marked):
+    rows = json.loads(marked["json"])["tables"]["runs"]["rows"]
+    assert {row["run"]: row["mark"] for row in rows} == MARKED
+    frame = pd.read_csv(io.StringIO(marked["csv"].split("\nrun,config,exact_set")[0]))
+    assert dict(zip(frame["run"], frame["mark"], strict=True)) == {row["run"]: row["mark"] for row in rows}
+
+
+def test_how_a_run_was_made_is_folded_under_it(marked):
+    records = json.loads(marked["json"])["records"]
+    assert {label: [one["number"] for one in found] for label, found in records.items()} == {HOT: [1], COLD: [2]}
+    page = marked["html"].partition('<section id="records">')[2]
+    assert page.count('<details class="record">') == 2
+    assert f"{HOT}: run.json, run 1 of its folder" in page
+    assert "model_name=m &lt;b&gt;" in page and "<b>" not in page
+    assert marked["markdown"].count("<details><summary>two-ways") == 2
+    assert "model_name=m &lt;b&gt;" in marked["markdown"]
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,5 @@
 // Tables sort by a click on a column's head: numbers downward first, text upward; what has no value comes last.
-// Published figures stay below the runs where the two do not compare (data-apart).
+// Where published figures do not compare with the runs (data-apart), no number ranks them among these.
 "use strict";
 for (const table of document.querySelectorAll("table")) {
   const heads = [...table.tHead.rows[0].cells];
@@ -18,7 +18,7 @@ for (const table of document.querySelectorAll("table")) {
       for (const other of heads) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
       const text = new Intl.Collator("en", { numeric: true });
-      const below = (row) => "apart" in table.dataset && row.classList.contains("published");
+      const below = (row) => numeric && "apart" in table.dataset && row.classList.contains("published");
       rows.sort((one, other) => {
         if (below(one) !== below(other)) return below(one) - below(other);
         const [a, b] = [value(one, index), value(other, index)];

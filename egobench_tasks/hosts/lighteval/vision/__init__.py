@@ -1,0 +1,1 @@
+"""What stands between a question and a transformers model: settings, loading, prompts, inputs; asks nothing itself."""

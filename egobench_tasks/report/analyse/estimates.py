@@ -1,0 +1,205 @@
+"""A share or a paired difference with its error, allowing for questions that hang together. Pure arithmetic.
+
+The standard error is the cluster-robust one with Bell and McCaffrey's correction (CR2); its degrees of freedom are
+Satterthwaite's, few where a few clusters hold most questions. From it follows the design effect (the variance over that
+of as many independent questions), and an effective number of questions. Shares then have Wilson's interval, differences
+of right and wrong Bonett and Price's (2012), at that number: both hold near 0 and 1, where ``value ± t · error`` covers
+too little. `tests/bench/coverage.py` measures what each of them covers.
+Sources: Miller 2024 (arXiv 2411.00640); Bell and McCaffrey 2002; Imbens and Kolesár 2016 (degrees of freedom under the
+estimated correlation); Dean and Pagano 2015 (Wilson at the effective number).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from egobench_tasks.report.analyse.clusters import Clusters, warning
+from egobench_tasks.report.analyse.statistics import Floats
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """How sure a mean over questions is. ``largest_share``: of the questions, in the largest cluster.
+
+    ``standard_error``: CR2, with ``df`` degrees of freedom. ``design_effect``: its square over the variance of as many
+    independent questions; NaN where all values are equal or all questions one cluster, so that it cannot be told.
+    """
+
+    questions: int
+    clusters: int
+    standard_error: float
+    df: float
+    design_effect: float
+    largest_share: float
+
+    @property
+    def warning(self) -> str | None:
+        """See `clusters.warning`."""
+        return warning(self.clusters, self.largest_share)
+
+    @property
+    def effective_questions(self) -> float:
+        """How many independent questions say as much; where that cannot be told one a cluster, the least it can be."""
+        return float(self.clusters) if math.isnan(self.design_effect) else self.questions / self.design_effect
+
+    def quantile(self, confidence: float = CONFIDENCE) -> float:
+        """Return Student's factor of a two-sided interval; NaN with fewer than two clusters."""
+        return float(stats.t.ppf((1 + confidence) / 2, self.df)) if self.df > 0 else math.nan
+
+    def p_value(self, t: float) -> float:
+        """Return the two-sided p-value of Student's t; NaN with fewer than two clusters."""
+        return float(2 * stats.t.sf(abs(t), self.df)) if self.df > 0 else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over questions, its interval, and the p-value of "it is 0" (of a share: NaN). NaNs where there is none."""
+
+    value: float
+    low: float
+    high: float
+    error: Error
+    p_value: float = math.nan
+
+    @property
+    def tells(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.low > 0 or self.high < 0
+
+
+def share(right: Floats, clusters: Clusters, confidence: float = CONFIDENCE) -> Estimate:
+    """Return the share of ones among ``right`` (0 or 1 a question), in [0, 1]."""
+    if not len(right):
+        return Estimate(math.nan, math.nan, math.nan, clustered_error(right, clusters))
+    error = clustered_error(right, clusters)
+    rate, n, t = float(right.mean()), error.effective_questions, error.quantile(confidence)
+    scale = 1 + t**2 / n
+    centre = (rate + t**2 / (2 * n)) / scale
+    margin = t / scale * math.sqrt(rate * (1 - rate) / n + t**2 / (4 * n**2))
+    return Estimate(rate, _least(0.0, centre - margin), _most(1.0, centre + margin), error)
+
+
+def above_chance(right: Floats, chance: Floats, clusters: Clusters) -> Estimate:
+    """Return how far a share lies above what guessing gives (``chance``, known for each question)."""
+    found = share(right, clusters)
+    if not len(right):
+        return found
+    expected = float(chance.mean())
+    spread = math.sqrt(float((chance * (1 - chance)).mean()) / found.error.effective_questions)
+    value = found.value - expected
+    p_value = found.error.p_value(value / spread) if spread > 0 else math.nan
+    return Estimate(value, found.low - expected, found.high - expected, found.error, p_value)
+
+
+def paired_difference(first: Floats, second: Floats, clusters: Clusters) -> Estimate:
+    """Return second less first over the same questions, each 0 or 1: in [-1, 1]."""
+    difference = second - first
+    error = clustered_error(difference, clusters)
+    if not len(difference):
+        return Estimate(math.nan, math.nan, math.nan, error)
+    n = error.effective_questions
+    gained, lost = (float((sign * difference > 0).mean()) for sign in (1, -1))
+    # One more question each way: with none seen to change the interval is not a point.
+    gained, lost = (gained * n + 1) / (n + 2), (lost * n + 1) / (n + 2)
+    spread = math.sqrt((gained + lost - (gained - lost) ** 2) / (n + 2))
+    middle, margin = gained - lost, error.quantile() * spread
+    low, high = _least(-1.0, middle - margin), _most(1.0, middle + margin)
+    return Estimate(float(difference.mean()), low, high, error, error.p_value(middle / spread))
+
+
+def mean(values: Floats, clusters: Clusters, confidence: float = CONFIDENCE) -> Estimate:
+    """Return the mean of any values, one a question: ``value ± t · error``. For shares there is `share`.
+
+    Where all values are equal the p-value is that of the clusters' signs, all that is left to count, and there is an
+    interval only where that is small enough.
+    """
+    error = clustered_error(values, clusters)
+    value = float(values.mean()) if len(values) else math.nan
+    margin = error.quantile(confidence) * error.standard_error
+    if error.standard_error > 1e-12:
+        p_value = error.p_value(value / error.standard_error)
+    else:
+        p_value = 2.0 ** (1 - error.clusters) if value else 1.0
+        margin = margin if p_value <= 1 - confidence else math.nan
+    return Estimate(value, value - margin, value + margin, error, p_value)
+
+
+def clustered_error(values: Floats, clusters: Clusters) -> Error:
+    """Return the error of the mean of ``values``, one a question."""
+    n = len(values)
+    if clusters.count < 2:
+        return Error(n, clusters.count, math.nan, 0.0, math.nan, clusters.largest_share)
+    sizes = clusters.sizes.astype(float)
+    # A mean's CR2 in closed form: a cluster's residuals, summed, over the root of one less its leverage.
+    scaled = clusters.sums(values - values.mean()) / np.sqrt(1 - sizes / n) / n
+    variance = float((scaled**2).sum())
+    independent = float(values.var(ddof=1)) / n
+    # Rounding leaves a little variance where all values are equal.
+    differ = independent > 1e-12 and variance > 1e-12 * independent
+    df = degrees_of_freedom(sizes, correlation(values, clusters))
+    effect = variance / independent if differ else math.nan
+    return Error(n, clusters.count, math.sqrt(variance), df, effect, clusters.largest_share)
+
+
+def degrees_of_freedom(sizes: Floats, correlation: float) -> float:
+    """Return Satterthwaite's degrees of freedom of CR2's variance, tr(G)² / tr(G²), under one correlation in clusters.
+
+    ``sizes``: the clusters' numbers of questions, two clusters at least.
+    """
+    portion = sizes / sizes.sum()
+    sums = sizes * (1 - correlation) + sizes**2 * correlation  # variances of the clusters' sums
+    total = float(sums.sum())
+    weight = 1 / (1 - portion)
+    diagonal = weight * (sums - 2 * portion * sums + total * portion**2)
+    # Covariances between clusters, w_g·w_h·(S·p_g·p_h - p_g·s_h - s_g·p_h), squared and added up without the matrix.
+    pp, ps, ss = (float((weight * a * b).sum()) for a, b in ((portion, portion), (portion, sums), (sums, sums)))
+    whole = 2 * pp * ss + (total * pp) ** 2 + 2 * ps**2 - 4 * total * pp * ps
+    own = weight**2 * (total * portion**2 - 2 * portion * sums) ** 2
+    return float(diagonal.sum() ** 2 / (whole - own.sum() + (diagonal**2).sum()))
+
+
+def correlation(values: Floats, clusters: Clusters) -> float:
+    """Return the correlation within clusters by analysis of variance, held in [0, 1]; 0 where it cannot be told."""
+    n, count, sizes = len(values), clusters.count, clusters.sizes.astype(float)
+    if count < 2 or n == count:
+        return 0.0
+    means = clusters.sums(values) / sizes
+    between = float((sizes * (means - values.mean()) ** 2).sum()) / (count - 1)
+    within = float(((values - means[clusters.of]) ** 2).sum()) / (n - count)
+    typical_size = (n - float((sizes**2).sum()) / n) / (count - 1)
+    spread = between + (typical_size - 1) * within
+    return min(1.0, max(0.0, (between - within) / spread)) if spread > 0 else 0.0
+
+
+def sign_flip(differences: Floats, clusters: Clusters) -> float:
+    """Return the exact two-sided p-value that each cluster's sum of differences is as likely of either sign.
+
+    ``differences`` are whole numbers (-1, 0, 1 of two runs, right and wrong); with every question a cluster this is
+    McNemar's exact test. The distribution of the total is built up cluster by cluster, so nothing is drawn.
+    Raises ``ValueError`` for differences that are not whole.
+    """
+    sums = clusters.sums(differences) if len(differences) else np.zeros(0)
+    steps = np.abs(np.rint(sums)).astype(int)
+    if not np.array_equal(np.rint(differences), differences):
+        raise ValueError("sign_flip takes whole differences")
+    reach = int(steps.sum())
+    chances = np.ones(1)  # of totals -reach_so_far, -reach_so_far + 2, …
+    for step in steps[steps > 0]:
+        wider = np.zeros(len(chances) + int(step))
+        wider[: len(chances)] += chances / 2
+        wider[int(step) :] += chances / 2
+        chances = wider
+    totals = np.arange(-reach, reach + 1, 2)
+    return min(1.0, float(chances[np.abs(totals) >= abs(round(float(sums.sum())))].sum()))
+
+
+def _least(bound: float, value: float) -> float:
+    return value if math.isnan(value) else max(bound, value)
+
+
+def _most(bound: float, value: float) -> float:
+    return value if math.isnan(value) else min(bound, value)
