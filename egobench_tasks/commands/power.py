@@ -33,26 +33,20 @@ def power(
     ] = None,
 ) -> None:
     """The smallest difference that a comparison of two runs would show, before it is run (80 % power at 5 %)."""
-    from dataclasses import replace
-
     from rich.console import Console
 
-    from egobench_tasks.report.analyse.planning import Plan, plan_of_runs, power_table, scaled
+    from egobench_tasks.report.analyse.planning import Plan, assuming, plan_of_runs, power_table, scaled
     from egobench_tasks.report.show.terminal import rich_table
 
     if runs:
         from egobench_tasks.report.read.choice_results import score_choice_runs
         from egobench_tasks.report.read.runs import find_runs
 
-        plan = scaled(plan_of_runs(score_choice_runs(find_runs(runs).choice), config), questions, clusters)
+        at_hand = plan_of_runs(score_choice_runs(find_runs(runs).choice), config)
+        plan = assuming(scaled(at_hand, questions, clusters), discordance, correlation, within)
     elif questions is None or discordance is None:
         raise InputError("give two runs, or --questions and --discordance (two models of a kind differ on 0.1 to 0.3)")
     else:
-        plan = Plan(questions, clusters or questions, discordance)
-    given = {"discordance": discordance, "correlation": correlation, "within": within}
-    known = {name: value for name, value in given.items() if value is not None}
-    if runs and known:
-        known["source"] = f"{', '.join(known)} as given, else {plan.source}"  # type: ignore[assignment]
-    plan = replace(plan, **known)  # type: ignore[arg-type]
+        plan = Plan(questions, clusters or questions, discordance, correlation or 0.0, within or 0.0)
     points = [value / 100 for value in difference or (1.0, 2.0, 5.0, 10.0)]
     Console().print(rich_table(power_table(plan, repeats, points)))

@@ -208,11 +208,12 @@ class ServerClient:
         stalled_s = now_s - self._last_reply_s
         if stalled_s > self.settings.max_stall_s:
             raise RequestFailed(failure.kind, f"{failure.reason} (no reply for {stalled_s:.0f} s)") from None
-        if failure.wait_s is None and started_s <= self._limited_s:
+        if started_s > self._limited_s:
+            self._n_limited, self._limited_s = self._n_limited + 1, now_s
+            self.lanes.went_badly()
+        elif failure.wait_s is None:
             return
-        self._n_limited, self._limited_s = self._n_limited + 1, now_s
         wait_s = failure.wait_s if failure.wait_s is not None else backoff_s(self._n_limited + 1)
-        self.lanes.went_badly()
         if wait_s > max(self._pace.pause_left_s, _TOLD_PAUSE_S):
             self._last_sign_s = now_s
             self._tell(f"{self.settings.model} is over its limit: waiting {wait_s:.0f} s. {failure.reason}")

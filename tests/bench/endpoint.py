@@ -107,8 +107,8 @@ def watch_memory(peak: list[float], stop: threading.Event) -> None:
         peak[0] = max(peak[0], process.memory_info().rss / 1e6)
 
 
-def measure(folder: Path, n_questions: int, concurrency: int) -> tuple[float, float, float]:
-    """Return (CPU seconds a question, peak resident MB, how many times what it was after the first 500 memory was)."""
+def measure(folder: Path, n_questions: int, n_first: int, concurrency: int) -> tuple[float, float, float]:
+    """Return (CPU seconds a question, peak resident MB, memory at the end over memory after the first questions)."""
     from egobench_tasks.asking.choice import show_choice
     from egobench_tasks.asking.prompts import load_choice_templates
     from egobench_tasks.benchmarks import EGOGEARS
@@ -138,7 +138,7 @@ def measure(folder: Path, n_questions: int, concurrency: int) -> tuple[float, fl
     cpu_s, wall_s = time.process_time(), time.perf_counter()
     questions = [question(row) for row in rows]
     answers = EndpointAnswers(settings)
-    unanswered = asyncio.run(answers.ask(questions[:N_FIRST]))
+    unanswered = asyncio.run(answers.ask(questions[:n_first]))
     first_mb = psutil.Process().memory_info().rss / 1e6
     unanswered += asyncio.run(answers.ask(questions))
     last_mb = psutil.Process().memory_info().rss / 1e6
@@ -154,7 +154,7 @@ def measure(folder: Path, n_questions: int, concurrency: int) -> tuple[float, fl
     print(
         f"memory         {peak[0]:.0f} MB at most, {before_mb:.0f} before the first question (limit {MEMORY_LIMIT_MB})"
     )
-    print(f"               {first_mb:.0f} MB after {min(N_FIRST, n_questions)} questions, {last_mb:.0f} after all")
+    print(f"               {first_mb:.0f} MB after {min(n_first, n_questions)} questions, {last_mb:.0f} after all")
     return cpu_s / n_questions, peak[0], last_mb / first_mb
 
 
@@ -162,11 +162,12 @@ def main() -> int:
     """Measure, and compare with the limits."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--questions", type=int, default=N_QUESTIONS)
+    parser.add_argument("--first", type=int, default=N_FIRST, help="after how many memory is looked at first")
     parser.add_argument("--concurrency", type=int, default=CONCURRENCY)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(EGOBENCH_CACHE=f"{folder}/cache", EGOBENCH_JOURNAL=f"{folder}/journal")
-        cpu_s, peak_mb, growth = measure(Path(folder), arguments.questions, arguments.concurrency)
+        cpu_s, peak_mb, growth = measure(Path(folder), arguments.questions, arguments.first, arguments.concurrency)
     return int(cpu_s > CPU_LIMIT_S or peak_mb > MEMORY_LIMIT_MB or growth > MEMORY_GROWTH_LIMIT)
 
 

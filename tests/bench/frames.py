@@ -28,6 +28,7 @@ from pathlib import Path
 
 import imageio_ffmpeg
 
+from egobench_tasks.files import sha256_of
 from egobench_tasks.frames import gop
 from egobench_tasks.frames.decode import decode_jpegs, decoder_version
 from egobench_tasks.frames.source import open_source
@@ -103,12 +104,18 @@ def ours(path: Path, spec: FrameSpec) -> Callable[[], object]:
 
 def program(path: Path, spec: FrameSpec, folder: Path) -> Callable[[], object]:
     """FFmpeg's program, writing the same JPEGs."""
+    command = program_command(path, spec, folder)
+    return lambda: subprocess.run(command, check=True)
+
+
+def program_command(path: Path, spec: FrameSpec, folder: Path) -> list[str]:
     with open_source(str(path), spec) as source:
-        rate = f"{spec.count}/{source.duration_s:.6f}"
+        rate = f"{spec.count / source.duration_s:.6f}"
     window = () if spec.start_s is None else ("-ss", spec.start_s, "-t", spec.end_s - spec.start_s)
     filters = rf"fps={rate},scale=w=min(480\,iw):h=-2"
     output = ("-frames:v", spec.count, "-fps_mode", "passthrough", "-q:v", 3, folder / "%03d.jpg")
-    return lambda: run_ffmpeg("-threads", 1, *window, "-i", path, "-an", "-vf", filters, *output)
+    arguments = ("-threads", 1, *window, "-i", path, "-an", "-vf", filters, *output)
+    return [FFMPEG, "-y", "-nostdin", "-loglevel", "error", *map(str, arguments)]
 
 
 def peers(path: Path) -> dict[str, Callable[[], object]]:
@@ -183,6 +190,17 @@ def peak_mb(path: Path, spec: FrameSpec) -> float:
     return int(peak_kb.stdout) / 1024
 
 
+def program_peak_mb(path: Path, spec: FrameSpec, folder: Path) -> float:
+    """The peak memory of FFmpeg's program at the same work, in MB: a fork of a small shell's, not of this process."""
+    code = (
+        "import resource, subprocess, sys\n"
+        "subprocess.run(sys.argv[1:], check=True)\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+    )
+    command = [sys.executable, "-c", code, *map(str, program_command(path, spec, folder))]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout) / 1024
+
+
 def verdict(reached: bool, goal: str) -> str:
     return f"goal {goal}: {'reached' if reached else 'MISSED'}"
 
@@ -199,11 +217,17 @@ def report_clip(clip: Clip, folder: Path, runs: int) -> None:
         )
 
 
+def report_memory(clip: Clip, folder: Path) -> None:
+    mine, theirs = peak_mb(clip.path, BUDGET), program_peak_mb(clip.path, BUDGET, folder)
+    print(f"{clip.name}: peak memory {mine:.0f} MB, FFmpeg's {theirs:.0f} MB")
+    print(f"    {mine / theirs:.2f} times ffmpeg's; {verdict(mine <= 1.5 * theirs, 'within 1.5 times')}")
+
+
 def report_store(clip: Clip, folder: Path, runs: int) -> None:
-    store = FrameStore(folder / "store")
-    names = [f"{number:064x}" for number in range(runs)]
-    first = statistics.median([cpu_seconds_of(partial(store.get, str(clip.path), name, BUDGET)) for name in names])
-    hit = statistics.median([cpu_seconds_of(partial(store.get, "", names[0], BUDGET)) for _ in range(5 * runs)])
+    sha256 = sha256_of(clip.path)
+    stores = [FrameStore(folder / f"store-{number}") for number in range(runs)]
+    first = statistics.median([cpu_seconds_of(partial(store.get, str(clip.path), sha256, BUDGET)) for store in stores])
+    hit = statistics.median([cpu_seconds_of(partial(stores[0].get, "", sha256, BUDGET)) for _ in range(5 * runs)])
     print(f"store: a hit {hit * 1000:.1f} ms, the first decoding {first:.3f} s")
     print(f"    {first / hit:.0f} times faster; {verdict(first / hit >= 20, '20')}")
 
@@ -243,6 +267,7 @@ def main() -> None:
         report_machine()
         for clip in clips:
             report_clip(clip, folder, arguments.runs)
+            report_memory(clip, folder)
         report_store(clips[0], folder, arguments.runs)
         report_long(long, clips[0], folder, arguments.runs)
         print(

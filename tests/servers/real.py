@@ -8,6 +8,7 @@ where a question stays unanswered. ``vllm`` needs the program of that name from 
 import argparse
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import urllib.request
 from pathlib import Path
 
 BIN = Path(sys.executable).parent
-N_QUESTIONS, N_TOKENS, READY_S = 32, 64, 600
+N_QUESTIONS, N_TOKENS, READY_S = 32, 12, 600
 
 
 def command_of(kind: str, model: Path, port: int, vllm: str) -> list[str]:
@@ -70,6 +71,7 @@ def main() -> int:
     parser.add_argument("--vllm", default="vllm", help="the program, in an environment of its own")
     parser.add_argument("--questions", type=int, default=N_QUESTIONS)
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the server ends too
     from dataset_scripts.egogears.build import build_egogears
     from dataset_scripts.sample.release import write_sample_release
 

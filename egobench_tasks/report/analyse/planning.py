@@ -102,14 +102,15 @@ def power_table(plan: Plan, repeats: int, differences: Sequence[float]) -> Table
         rows.append(row | {f"power {value:g}": power(design, value) for value in differences})
     columns = [
         Column("repeats", "Answers a question", Kind.COUNT),
-        Column("smallest", "Smallest difference, 80 % power (points)", Kind.PERCENT, 2),
-        *(Column(f"power {value:g}", f"Power at {100 * value:g} points %", Kind.PERCENT) for value in differences),
-        Column("effective", "Independent questions that say as much", Kind.COUNT),
-        Column("design_effect", "Design effect", Kind.RATIO, 2),
+        Column("smallest", "Would show (points)", Kind.PERCENT, 2),
+        *(Column(f"power {value:g}", f"at {100 * value:g}", Kind.PERCENT) for value in differences),
     ]
     note = (
-        f"{plan.questions:,} questions in {plan.clusters:,} clusters; two runs differ on "
-        f"{100 * plan.discordance:.1f} % of them ({plan.source}); correlation within clusters {plan.correlation:.2f}. "
+        "Would show: the smallest true difference that is found four times in five (5 %, two-sided); beside it how "
+        "often true differences of so many points are found, in per cent.\n"
+        f"{plan.questions:,} questions in {plan.clusters:,} clusters say as much as "
+        f"{rows[0]['effective']:,.0f} independent ones; two runs differ on {100 * plan.discordance:.1f} % of them "
+        f"({plan.source}); correlation within clusters {plan.correlation:.2f}. "
     )
     note += (
         f"Of the variance of a difference {plan.within:.3f} is luck within questions, which repeats average out."
@@ -124,3 +125,20 @@ def scaled(plan: Plan, questions: int | None, n_clusters: int | None) -> Plan:
     wanted = questions or plan.questions
     grown = n_clusters or max(2, min(wanted, round(plan.clusters * wanted / plan.questions)))
     return replace(plan, questions=wanted, clusters=grown)
+
+
+def assuming(
+    plan: Plan, discordance: float | None = None, correlation: float | None = None, within: float | None = None
+) -> Plan:
+    """Return the plan with what is given in place of what the runs at hand say."""
+    given = {"discordance": discordance, "correlation": correlation, "within": within}
+    named = [name for name, value in given.items() if value is not None]
+    if not named:
+        return plan
+    return replace(
+        plan,
+        discordance=plan.discordance if discordance is None else discordance,
+        correlation=plan.correlation if correlation is None else correlation,
+        within=plan.within if within is None else within,
+        source=f"{' and '.join(named)} as given, else of {plan.source}",
+    )

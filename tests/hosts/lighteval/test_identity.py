@@ -12,8 +12,8 @@ from lighteval.models.transformers.vlm_transformers_model import VLMTransformers
 
 from egobench_tasks.frames.lazy import FrameList
 from egobench_tasks.hosts.lighteval import identity
-from egobench_tasks.hosts.lighteval.identity import comparable, model_identity, with_identity
-from egobench_tasks.runs.differences import differing
+from egobench_tasks.hosts.lighteval.identity import model_identity, with_identity
+from egobench_tasks.runs.differences import comparable, differing
 
 
 def identity_of(model_name, sha="", **settings):
@@ -147,20 +147,19 @@ def test_lighteval_saves_the_identity_with_the_settings(model):
     assert saved == config.model_dump()
 
 
-def asked_otherwise(doc):
+def asked_otherwise(doc, other):
     """The same question under another wording, of another clip, with other frames."""
     (segment, *rest), request = doc.specific["segments"], doc.images.requests[0]
     yield "prompt", [{**segment, "text": "Other words. " + segment["text"]}, *rest], doc.images.requests
-    other_clip = dataclasses.replace(request, sha256="0" * 64)
-    yield "dataset", doc.specific["segments"], (other_clip, *doc.images.requests[1:])
+    yield "dataset", doc.specific["segments"], other.images.requests
     spec = dataclasses.replace(request.spec, max_width_px=240)
     yield "frames", doc.specific["segments"], (dataclasses.replace(request, spec=spec), *doc.images.requests[1:])
 
 
 def test_prompts_frames_and_dataset_of_one_name_take_no_answer_of_each_other(vlm, docs_of, count_generations):
-    model, (doc,) = vlm(), docs_of("single")[:1]
+    model, (doc, another) = vlm(), docs_of("single")[:2]
     model.greedy_until([doc])
-    for what, segments, requests in asked_otherwise(doc):
+    for what, segments, requests in asked_otherwise(doc, another):
         n_before = len(count_generations)
         other = dataclasses.replace(doc, images=FrameList(requests), specific={**doc.specific, "segments": segments})
         model.greedy_until([other])

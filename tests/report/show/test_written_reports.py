@@ -140,7 +140,7 @@ def test_bad_input_writes_nothing(planted, found, tmp_path):
 
 def test_a_folder_that_cannot_be_written_is_named(paths, found, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(InputError, match="cannot write the report"):
+    with pytest.raises(InputError, match="cannot be written there"):
         write_report(paths[:1], tmp_path / "file", [Format.JSON], found)
 
 

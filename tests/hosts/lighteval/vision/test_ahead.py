@@ -30,7 +30,7 @@ def test_as_many_processes_as_help_and_fit(monkeypatch, cost, n_batches, n_proce
     assert workers_for(cost, n_batches, n_processes, n_cpus=16) == workers
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_batches_come_in_order_the_same_by_a_thread_and_by_processes(vlm, docs_of, workers):
     import torch
 
@@ -72,6 +72,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_workers_die_with_a_parent_that_is_killed(tmp_path):
     script = tmp_path / "parent.py"
     script.write_text(_PARENT)
