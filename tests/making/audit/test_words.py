@@ -52,7 +52,9 @@ PLANTED = {
     Rule.LEAK_NAME: choice(question="Which landmark does P03_FastWalk_Night_Traj02 pass after the bridge?"),
     Rule.SHARED_WORDS: choice(
         question="Which shelter with a yellow timetable and a broken window is passed after the bridge?",
-        options=options(_1="The shelter with the yellow timetable, its window broken."),
+        options=options(
+            _1="The shelter with the yellow timetable, its window broken.", _2="A bench under a lime tree, green."
+        ),
     ),
     Rule.LONGEST_IS_RIGHT: choice(options=options(_1="A grey bus shelter of three panes, one cracked, by a kerb.")),
 }
