@@ -21,6 +21,7 @@ from egobench_tasks.making.audit.question import audited_choice, audited_open
 from egobench_tasks.making.audit.views import choice_views, open_views, statements
 from egobench_tasks.making.audit.words import audit_words
 from egobench_tasks.report.show.write import Format, write_document
+from egobench_tasks.runs.repeats import check_repeats
 from egobench_tasks.scoring.answers import NORMAL_STOP
 
 FINDINGS_FILE = "findings.jsonl"
@@ -42,6 +43,8 @@ def audit(
     used, before anything is asked, and ``EgobenchError`` for a server that ignores images.
     """
     settings = read_models(models)
+    for one in settings.values():
+        check_repeats(repeats, one.temperature, one.seed, f"temperature (0.7) for {one.model}, or a seed that it takes")
     location = pin(location)
     benchmark, configs = benchmark_of(location)
     rows = [row for config in configs for row in load_rows(location, config)]

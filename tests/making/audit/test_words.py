@@ -53,7 +53,8 @@ PLANTED = {
     Rule.SHARED_WORDS: choice(
         question="Which shelter with a yellow timetable and a broken window is passed after the bridge?",
         options=options(
-            _1="The shelter with the yellow timetable, its window broken.", _2="A bench under a lime tree, green."
+            _1="The shelter with the yellow timetable, its window broken.",
+            _2="A bench under a lime tree, painted dark green.",
         ),
     ),
     Rule.LONGEST_IS_RIGHT: choice(options=options(_1="A grey bus shelter of three panes, one cracked, by a kerb.")),
