@@ -14,7 +14,7 @@ from egobench_tasks.hosts.lighteval.vision.prepare import prepare
 from egobench_tasks.hosts.lighteval.vision.settings import read_settings
 
 LEAN = ("llava in order", "gemma3", "t5gemma2", "idefics3")
-OTHERS = ("llava_next", "vipllava", "mistral3", "pixtral", "idefics2", "ovis2", "mllama", "deepseek_vl", "aria")
+OTHERS = ("llava_next", "vipllava", "idefics2", "ovis2", "mllama", "deepseek_vl", "aria")
 
 
 @pytest.mark.parametrize("name", [*LEAN, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
