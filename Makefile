@@ -1,4 +1,5 @@
-# make test   everything, in a virtual environment of its own
+# make test   everything but the slow tests, in a virtual environment of its own
+# make test-slow   the slow ones: whole programs, kills, many clips
 # make check  ruff and mypy
 # make families   families of models, small and random, in an environment with torchvision; ONLY="gemma3 smolvlm" for some
 # make serve-transformers, make serve-vllm   a real server answers the sample (vLLM: 2.6 GB, needs AVX-512)
@@ -10,10 +11,13 @@ INSTALLED := .venv/installed
 DEMO := .demo
 FAMILIES := .families
 
-.PHONY: demo test check families serve-transformers serve-vllm
+.PHONY: demo test test-slow check families serve-transformers serve-vllm
 
 test: $(INSTALLED)
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+
+test-slow: $(INSTALLED)
+	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 check: $(INSTALLED)
 	$(BIN)/ruff check .

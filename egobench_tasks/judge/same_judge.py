@@ -13,7 +13,8 @@ from egobench_tasks.runs.sessions import Place
 
 def _shown(kept: KeptVerdict) -> str:
     said = "correct" if kept.verdict.correct else "incorrect"
-    return f"{said}, {kept.verdict.score:g} of {in_short(kept.item.prediction)}"
+    score = "no score" if kept.verdict.score is None else f"{kept.verdict.score:g}"
+    return f"{said}, {score} of {in_short(kept.item.prediction)}"
 
 
 def _same(kept: KeptVerdict, again: KeptVerdict) -> bool:

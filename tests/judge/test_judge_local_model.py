@@ -103,6 +103,8 @@ def test_a_real_model_is_asked_read_and_remembered(smollm2, served, tmp_path):
 
 @pytest.mark.slow
 def test_a_reply_cut_for_length_is_no_verdict(smollm2, served, tmp_path):
-    settings = JudgeSettings(base_url=served, model=str(smollm2), timeout_s=400, max_retries=0, max_tokens=3)
+    settings = JudgeSettings(
+        base_url=served, model=str(smollm2), timeout_s=400, max_retries=0, max_tokens=3, max_tokens_cap=3
+    )
     (judgement,) = judge(ITEMS[:1], settings, VerdictStore(tmp_path / "verdicts.jsonl"))
     assert judgement.failure is NoVerdict.TRUNCATED and judgement.raw

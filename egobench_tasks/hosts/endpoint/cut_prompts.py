@@ -4,6 +4,7 @@ What a question's images must take at least is measured at the server; a reply w
 another question than was asked (ollama/ollama#17889).
 """
 
+import asyncio
 import base64
 import io
 from collections import Counter
@@ -14,9 +15,11 @@ from PIL import Image
 
 from egobench_tasks.hosts.endpoint.message import user_message
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings
-from egobench_tasks.hosts.endpoint.sight import BUDGET_TOKENS, QUESTION, SIZE_PX
+from egobench_tasks.hosts.endpoint.sight import BUDGET_TOKENS, LAST_BUDGET_TOKENS, QUESTION, SIZE_PX
+from egobench_tasks.runs.attempts import growing_budgets
 from egobench_tasks.servers.client import ServerClient
 from egobench_tasks.servers.dialect import Message
+from egobench_tasks.servers.failures import RequestFailed
 from egobench_tasks.servers.reply import Reply
 
 Size = tuple[int, int]
@@ -41,6 +44,8 @@ class PromptMeter:
         self._settings = settings
         self._tokens_per_image = tokens_per_image
         self._measured: dict[Size, float] = {}
+        self._one_at_a_time = asyncio.Lock()
+        self._asked_blind = False
         self._blind_tokens: int | None = None
 
     async def complaint(self, message: Message, reply: Reply) -> str | None:
@@ -71,16 +76,28 @@ class PromptMeter:
 
     async def _tokens(self, size: Size) -> float:
         """Prompt tokens of an image of a size among several; 0 where the server does not count them."""
-        if size not in self._measured:
-            if self._blind_tokens is None:
-                self._blind_tokens = await self._count([QUESTION])
-            n_tokens = await self._count([QUESTION, *[_picture(size)] * _N_PICTURES])
-            self._measured[size] = max(0, n_tokens - self._blind_tokens) / _N_PICTURES
+        async with self._one_at_a_time:  # questions under way at once have frames of one size
+            if size not in self._measured:
+                if not self._asked_blind:
+                    self._blind_tokens, self._asked_blind = await self._count([QUESTION]), True
+                n_tokens = await self._count([QUESTION, *[_picture(size)] * _N_PICTURES])
+                if n_tokens is None or self._blind_tokens is None:
+                    self._measured[size] = 0.0
+                else:
+                    self._measured[size] = max(0, n_tokens - self._blind_tokens) / _N_PICTURES
         return self._measured[size]
 
-    async def _count(self, parts: Sequence[str | bytes]) -> int:
-        reply, _ = await self._client.complete([user_message(parts, self._settings)], BUDGET_TOKENS)
-        return reply.n_prompt_tokens or 0
+    async def _count(self, parts: Sequence[str | bytes]) -> int | None:
+        """Prompt tokens of a message; None where the server counts none, or refuses it: then nothing can be said."""
+        for budget_tokens in growing_budgets(BUDGET_TOKENS, LAST_BUDGET_TOKENS):
+            try:
+                reply, _ = await self._client.complete([user_message(parts, self._settings)], budget_tokens)
+            except RequestFailed as error:
+                if error.kind.is_outage:
+                    raise
+            else:
+                return reply.n_prompt_tokens
+        return None
 
 
 def _image_sizes(content: Sequence[Mapping[str, Any]]) -> Counter[Size]:

@@ -16,7 +16,7 @@ from egobench_tasks.servers.reply import Reply
 
 QUESTION = "Which shape does the picture show? Answer with one word."
 # Reasoning models spend hundreds of tokens before their first word, and some servers refuse less than they need.
-BUDGET_TOKENS, _LAST_BUDGET_TOKENS = 256, 4096
+BUDGET_TOKENS, LAST_BUDGET_TOKENS = 256, 4096
 SIZE_PX = (480, 270)  # a frame of 16:9 footage, so that the cost of a frame can be read off
 
 
@@ -64,7 +64,7 @@ async def _ask(client: ServerClient, message: Message, *, to_its_end: bool = Fal
     Raises ``EgobenchError`` for an outage.
     """
     cap_tokens = client.settings.max_tokens_cap
-    budgets = growing_budgets(min(BUDGET_TOKENS, cap_tokens), min(_LAST_BUDGET_TOKENS, cap_tokens))
+    budgets = growing_budgets(min(BUDGET_TOKENS, cap_tokens), min(LAST_BUDGET_TOKENS, cap_tokens))
     last: Reply | RequestFailed | None = None
     for budget_tokens in budgets:
         try:

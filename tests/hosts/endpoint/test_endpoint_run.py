@@ -355,7 +355,7 @@ def test_requests_a_minute_are_kept_to(server, settings, questions, ask):
     ask(settings(requests_per_minute=1200, concurrency=8), questions(10))
     gaps = [later - earlier for earlier, later in zip(server.times_s, server.times_s[1:], strict=False)]
     assert server.times_s[-1] - server.times_s[0] >= 0.05 * 10.5
-    assert len(gaps) == 11
+    assert len(gaps) == 13  # the sight check asks twice, the count of frames' tokens is measured once, in two
 
 
 def test_the_key_is_sent_and_nowhere_else(server, settings, questions, ask, monkeypatch, caplog, capfd, tmp_path):

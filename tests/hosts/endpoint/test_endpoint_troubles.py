@@ -72,7 +72,7 @@ def test_another_run_begins_where_nothing_has_been_asked_yet(server, settings, q
     assert len(unanswered) == 2 * GIVE_UP_AFTER
     ask(hasty, questions(2 * GIVE_UP_AFTER))
     asked = [number_of(server, request) for request in server.asked]
-    assert asked == list(range(2 * GIVE_UP_AFTER))
+    assert sorted(asked) == list(range(2 * GIVE_UP_AFTER))
 
 
 def test_a_wrong_key_is_soon_given_up(server, settings, questions, ask):

@@ -113,7 +113,7 @@ def test_a_normal_end_that_inspect_does_not_know_is_read(evaluate, reason):
 
 
 def test_a_services_failure_is_asked_again_then_unanswered(evaluate, monkeypatch):
-    from egobench_tasks.hosts.endpoint import pace
+    from egobench_tasks.servers import pace
 
     monkeypatch.setattr(pace, "_FIRST_BACKOFF_S", 0.001)
     sample, budgets = evaluate(lambda budget: (output(DRAFT, "unknown"), response(DRAFT, "abort")))

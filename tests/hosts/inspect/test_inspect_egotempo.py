@@ -77,7 +77,7 @@ def test_the_default_is_a_frame_a_second_of_every_category(evaluate, use_judge):
     assert {name for name in metrics["judge_accuracy"] if name.startswith("by_category_")} == {
         f"by_category_{category}" for category in categories
     }
-    assert set(log.eval.metadata) == {"prompt", "frames", "dataset", "judge"}
+    assert {"prompt", "frames", "dataset", "judge", "canary"} <= set(log.eval.metadata)
     assert log.eval.metadata["judge"].startswith("scripted, prompt ")
     assert "base64," not in log.model_dump_json()
 

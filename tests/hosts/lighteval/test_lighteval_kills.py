@@ -20,10 +20,10 @@ import os, sys
 from egobench_tasks import cli
 from egobench_tasks.hosts.lighteval import vlm
 stock = vlm.FrameVLM._generate
-def generate(self, batch, budget_tokens):
+def generate(self, docs, prepared, budget_tokens):
     with open(os.environ["GENERATED_LOG"], "a") as log:
-        log.writelines(f"{doc.task_name} {doc.specific['question_id']}\\n" for doc in batch.docs)
-    return stock(self, batch, budget_tokens)
+        log.writelines(f"{doc.task_name} {doc.specific['question_id']}\\n" for doc in docs)
+    return stock(self, docs, prepared, budget_tokens)
 vlm.FrameVLM._generate = generate
 cli.main()
 """

@@ -62,7 +62,7 @@ def test_defect_stock_lighteval_takes_one_subtask_for_none(registry):
 
 @pytest.mark.parametrize("name", PROBES)
 def test_every_probe_shapes_its_tasks_name(name):
-    plain, probed = (egogears_task("multi", tasks.load_choice_templates(), probe) for probe in (None, PROBES[name]))
+    plain, probed = (egogears_task("multi", tasks.choice_templates(), probe) for probe in (None, PROBES[name]))
     assert plain.prompt_function.__name__.startswith("egogears(prompt choice-1-")
     assert probed.prompt_function.__name__.startswith(f"egogears(probe {name}, prompt choice-1-")
     frames = probed.prompt_function.inputs.partition("frames ")[2]
@@ -76,7 +76,7 @@ def test_what_a_probe_leaves_out_is_said(probe_docs, caplog):
 
 
 def test_a_probe_that_applies_to_nothing_is_an_error_before_anything_is_asked():
-    prompt = egogears_task("single", tasks.load_choice_templates(), PROBES["swapped"]).prompt_function
+    prompt = egogears_task("single", tasks.choice_templates(), PROBES["swapped"]).prompt_function
     clip = {"path": "/c.mp4", "bytes": None}
     row = {
         "question_id": "q",
