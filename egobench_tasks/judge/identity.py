@@ -15,21 +15,10 @@ from typing import Any
 from egobench_tasks.judge.prompt import JudgeItem, prompt_fingerprint
 from egobench_tasks.judge.settings import JudgeSettings
 from egobench_tasks.servers.models import read_model_list
+from egobench_tasks.servers.settings import SHAPING_NOTHING
 
-# Where and how often a judge is asked shapes no verdict; nor does the bound on a reply: a verdict is one that ended.
-_SHAPING_NOTHING = frozenset(
-    {"base_url", "model", "api_key_variable", "headers", "query", "timeout_s", "max_retries", "max_stall_s"}
-    | {
-        "concurrency",
-        "requests_per_minute",
-        "price_in",
-        "price_out",
-        "max_tokens",
-        "max_tokens_cap",
-        "max_tokens_field",
-        "stream",
-    }
-)
+# Nor does the bound on a reply shape a verdict: a verdict is a reply that ended.
+_SHAPING_NOTHING = SHAPING_NOTHING | {"model", "max_tokens", "max_tokens_cap", "max_tokens_field"}
 _WAIT_S = 5.0
 _MAX_LIST_BYTES = 1 << 20
 

@@ -16,6 +16,12 @@ AUTO = "auto"
 AUTO_MOST_AT_ONCE = 64
 """Requests under way at once that ``concurrency: auto`` may find out to be well."""
 
+SHAPING_NOTHING = frozenset(
+    {"base_url", "api_key_variable", "headers", "query", "stream", "price_in", "price_out"}
+    | {"concurrency", "requests_per_minute", "timeout_s", "max_retries", "max_stall_s"}
+)
+"""Where, how fast and at what price a server is asked: runs that differ in these alone are alike."""
+
 # What the client writes into every request itself; extra_body must not say otherwise.
 _OWN_FIELDS = frozenset(
     {"model", "messages", "max_tokens", "max_completion_tokens", "temperature", "stream", "stream_options", "n"}

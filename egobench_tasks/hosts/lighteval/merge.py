@@ -36,14 +36,11 @@ from egobench_tasks.runs.record import RECORDS_FOLDER, Answerer, Asked, Counts, 
 from egobench_tasks.runs.shards import SHARD_VARIABLE
 from egobench_tasks.scoring.answers import NORMAL_STOP
 from egobench_tasks.scoring.endings import Ending, ending
+from egobench_tasks.servers.settings import SHAPING_NOTHING
 
 _SHOWN = 20
 # Machines of one run have their own servers and memory.
-_SHAPING_NOTHING = frozenset(
-    {"cache_dir", "batch_size", "served"}
-    | {"base_url", "api_key_variable", "concurrency", "requests_per_minute", "timeout_s", "max_retries"}
-    | {"price_in", "price_out", "headers", "query", "max_stall_s", "stream"}
-)
+_SHAPING_NOTHING = SHAPING_NOTHING | {"cache_dir", "batch_size", "served"}
 _SAID_BY_SERVERS = ("server_id", "root", "parent")
 
 QuestionKey = tuple[str, str]

@@ -12,13 +12,12 @@ from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.details import DetailsFile, details_files
 from egobench_tasks.judge.identity import JudgeIdentity
 from egobench_tasks.runs.record import RunRecord, read_records
+from egobench_tasks.servers.settings import SHAPING_NOTHING
 
 # Machines of one run have their own servers and memory; what files and servers are behind a name stands in the record.
-_SHAPING_NOTHING = frozenset(
-    {"cache_dir", "batch_size", "device", "model_parallel", "device_map", "identity", "served"}
-    | {"base_url", "api_key_variable", "concurrency", "requests_per_minute", "timeout_s", "max_retries"}
-    | {"headers", "query", "max_stall_s", "price_in", "price_out"}
-)
+_SHAPING_NOTHING = SHAPING_NOTHING | {
+    *("cache_dir", "batch_size", "device", "model_parallel", "device_map", "identity", "served")
+}
 # The printed name of hosts.lighteval.docs.RowPrompt, and of hosts.lighteval.judge.JudgeScore.
 _PROMPT_NAME = re.compile(
     r"\w+\((?:probe \w+, )?prompt (?P<prompt>\S+), frames (?P<frames>.+), dataset (?P<dataset>[^,]+)\)"
