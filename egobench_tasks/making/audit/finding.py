@@ -59,6 +59,12 @@ class Finding:
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
 
+def by_rule(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings in the order of `Rule`; those of one rule stay in theirs."""
+    order = {rule: number for number, rule in enumerate(Rule)}
+    return sorted(findings, key=lambda finding: order[finding.rule])
+
+
 def write_findings(path: Path, findings: Iterable[Finding]) -> None:
     """Write findings as JSON lines, complete or not at all."""
     with write_atomically(path) as file:

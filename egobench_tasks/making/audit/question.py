@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from egobench_tasks.asking.questions import choice_question, open_question
-from egobench_tasks.benchmarks import EGOGEARS
+from egobench_tasks.benchmarks import EGOGEARS, Benchmark
 from egobench_tasks.data import DatasetLocation, benchmark_of, load_rows
 
 
@@ -42,11 +42,12 @@ class AuditedQuestion:
         return tuple(text for index, text in enumerate(self.options) if index not in self.right)
 
 
-def load_audited(location: DatasetLocation) -> list[AuditedQuestion]:
-    """Read every question of a dataset of either benchmark. Raises ``InputError`` where it is of neither."""
+def load_audited(location: DatasetLocation) -> tuple[Benchmark, list[Mapping[str, Any]], list[AuditedQuestion]]:
+    """Return a dataset's benchmark, its rows, and each as a question. Raises ``InputError`` where it is of neither."""
     benchmark, configs = benchmark_of(location)
     read = audited_choice if benchmark is EGOGEARS else audited_open
-    return [read(row) for config in configs for row in load_rows(location, config)]
+    rows = [row for config in configs for row in load_rows(location, config)]
+    return benchmark, rows, [read(row) for row in rows]
 
 
 def audited_choice(row: Mapping[str, Any]) -> AuditedQuestion:

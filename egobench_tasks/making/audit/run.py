@@ -6,7 +6,7 @@ from typing import Any
 
 from egobench_tasks.asking.open import to_judge
 from egobench_tasks.benchmarks import EGOGEARS
-from egobench_tasks.data import DatasetLocation, benchmark_of, load_rows, pin
+from egobench_tasks.data import DatasetLocation, pin
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings, load_endpoint_settings
 from egobench_tasks.judge.client import judge
@@ -15,9 +15,9 @@ from egobench_tasks.judge.settings import JudgeSettings
 from egobench_tasks.judge.store import VerdictStore, default_store_path
 from egobench_tasks.making.audit.asked import AskedAll, Judge, ask_models
 from egobench_tasks.making.audit.document import audit_document
-from egobench_tasks.making.audit.finding import Finding, Rule, write_findings
+from egobench_tasks.making.audit.finding import Finding, by_rule, write_findings
 from egobench_tasks.making.audit.models import audit_replies
-from egobench_tasks.making.audit.question import audited_choice, audited_open
+from egobench_tasks.making.audit.question import load_audited
 from egobench_tasks.making.audit.views import choice_views, open_views, statements
 from egobench_tasks.making.audit.words import audit_words
 from egobench_tasks.report.show.write import Format, write_document
@@ -45,11 +45,8 @@ def audit(
     settings = read_models(models)
     for one in settings.values():
         check_repeats(repeats, one.temperature, one.seed, f"temperature (0.7) for {one.model}, or a seed that it takes")
-    location = pin(location)
-    benchmark, configs = benchmark_of(location)
-    rows = [row for config in configs for row in load_rows(location, config)]
+    benchmark, rows, questions = load_audited(pin(location))
     choice = benchmark is EGOGEARS
-    questions = [(audited_choice if choice else audited_open)(row) for row in rows]
     findings = audit_words(questions)
     said: AskedAll | None = None
     if settings:
@@ -57,8 +54,7 @@ def audit(
         options = [one for row in rows for one in statements(row)] if choice else []
         said = ask_models(settings, views, options, repeats, _judge_of(judge_settings))
         findings += audit_replies(questions, said)
-    order = {rule: number for number, rule in enumerate(Rule)}
-    findings.sort(key=lambda finding: order[finding.rule])  # stable: within a rule, the dataset's order
+    findings = by_rule(findings)
     formats = (Format.HTML, Format.MARKDOWN, Format.CSV)
     written = write_document(audit_document(benchmark.title, questions, findings, said), out, "audit", formats)
     write_findings(out / FINDINGS_FILE, findings)

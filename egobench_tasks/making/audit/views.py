@@ -100,11 +100,6 @@ def statements(row: Mapping[str, Any]) -> list[AskedStatement]:
     return asked
 
 
-def statement_version() -> str:
-    """The version of the statements' wording, for an audit's report."""
-    return str(_wording()["version"])
-
-
 def _question(shown: Any, view: View, budget_tokens: int) -> EndpointQuestion:
     return EndpointQuestion(
         question_id=shown.question.question_id,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rapidfuzz import fuzz
 
-from egobench_tasks.making.audit.finding import Finding, Rule
+from egobench_tasks.making.audit.finding import Finding, Rule, by_rule
 from egobench_tasks.making.audit.question import AuditedQuestion, pairs_on_the_same_footage
 
 SAME_QUESTION = 90.0
@@ -41,9 +41,8 @@ _TURNING_WORDS, _GLUE_WORDS, _STOP_WORDS = (
 def audit_words(questions: Sequence[AuditedQuestion]) -> list[Finding]:
     """Return every finding of every rule, in the order of `Rule`, then of the questions."""
     found = [finding for rule in RULES for finding in rule(questions)]
-    order = {rule: number for number, rule in enumerate(Rule)}
     place = {question.question_id: number for number, question in enumerate(questions)}
-    return sorted(found, key=lambda finding: (order[finding.rule], place[finding.question_id]))
+    return by_rule(sorted(found, key=lambda finding: place[finding.question_id]))
 
 
 def content_words(text: str) -> frozenset[str]:

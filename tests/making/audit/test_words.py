@@ -118,7 +118,7 @@ def test_the_sample_has_no_finding(sample_folder):
     from egobench_tasks.data import parse_location
     from egobench_tasks.making.audit.question import load_audited
 
-    questions = load_audited(parse_location(str(sample_folder / "egogears"), where="DATASET"))
+    _, _, questions = load_audited(parse_location(str(sample_folder / "egogears"), where="DATASET"))
     assert len(questions) == 12
     assert audit_words(questions) == []
 
@@ -129,7 +129,7 @@ def test_the_real_open_questions_have_no_finding_by_words(shared_dir, tmp_path):
     from egobench_tasks.making.audit.question import load_audited
 
     build_egotempo(shared_dir / "data" / "egotempo" / "egotempo_openQA.json", tmp_path / "egotempo")
-    questions = load_audited(parse_location(str(tmp_path / "egotempo"), where="DATASET"))
+    _, _, questions = load_audited(parse_location(str(tmp_path / "egotempo"), where="DATASET"))
     assert len(questions) == 500
     assert audit_words(questions) == []
 
