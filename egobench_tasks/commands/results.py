@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from egobench_tasks.errors import EgobenchError, InputError
+from egobench_tasks.stopping import ending_on_sigterm
 
 app = typer.Typer()
 baseline_app = typer.Typer(no_args_is_help=True, help="What guessing scores: the floor under every model's figure.")
@@ -50,6 +51,7 @@ def compare(
 
 
 @app.command()
+@ending_on_sigterm()
 def judge(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's --output-dir, with details saved.")],
     model: Annotated[str | None, typer.Option(help="The judge's model (EGOBENCH_JUDGE_MODEL).")] = None,

@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from egobench_tasks.servers.dialect import Message, adapted, first_dialect
 from egobench_tasks.servers.failures import FailureKind, RequestFailed, kind_of_status
-from egobench_tasks.servers.pace import Lanes, Pace, backoff_s
+from egobench_tasks.servers.pace import Lanes, Pace, backoff_s, rest
 from egobench_tasks.servers.reply import BadReply, Reply, read_reply
 from egobench_tasks.servers.settings import AUTO, ServerSettings
 from egobench_tasks.servers.stream import StreamCut, TooLarge, read_body
@@ -106,7 +106,7 @@ class ServerClient:
 
         ``repeat``: see `ServerSettings.request_fields`.
         Repeats what may pass, waits where the server says so, and does without what it refuses; raises
-        `RequestFailed` for what is left.
+        `RequestFailed` for what is left, and `Stopped` instead of waiting where SIGTERM has come.
         """
         n_failures = 0
         while True:
@@ -223,7 +223,7 @@ class ServerClient:
         if failure.kind is FailureKind.TIMEOUT:
             self.lanes.went_badly()
         if failure.wait_s is None:
-            await asyncio.sleep(backoff_s(n_failures))
+            await rest(backoff_s(n_failures))
         else:
             self._pace.pause(failure.wait_s)
 
