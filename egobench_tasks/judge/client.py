@@ -53,19 +53,27 @@ def stored_judgements(items: Sequence[JudgeItem], identity: JudgeIdentity, store
     return [found.get(key, _NOT_ASKED) for key in keys]
 
 
-def judge(items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictStore) -> list[Judgement]:
+def judge(
+    items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictStore, *, fresh: bool = False
+) -> list[Judgement]:
     """Judge all items, asking only for verdicts the store lacks; see `judge_async`."""
-    return asyncio.run(judge_async(items, settings, store))
+    return asyncio.run(judge_async(items, settings, store, fresh=fresh))
 
 
-async def judge_async(items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictStore) -> list[Judgement]:
+async def judge_async(
+    items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictStore, *, fresh: bool = False
+) -> list[Judgement]:
     """Return one judgement an item, in the items' order; equal items are asked once.
+
+    ``fresh``: this judge's verdicts so far are not taken, now or later.
 
     Raises no error for a judge that fails: see `Judgement.failure` for what went wrong. Raises ``InputError`` where
     kept verdicts are those of another judge of this name (see `same_judge`). Another run that is asking the same judge
     for verdicts of this store is waited for. Raises `Stopped` where SIGTERM came before all were asked for.
     """
     identity = served_identity(settings)
+    if fresh:
+        store.begin_anew(identity)
     before = stored_judgements(items, identity, store)
     place = await _look_at_judge(items, before, settings, identity, store)
     if not _without_verdict(items, before, identity):
@@ -84,7 +92,7 @@ async def judge_async(items: Sequence[JudgeItem], settings: JudgeSettings, store
             await rest(pause_s)
     judgements = stored_judgements(items, identity, store)
     if stopping.is_asked() and (left := _without_verdict(items, judgements, identity)):
-        raise stopping.stopped(len(items) - len(left), len(items), "verdicts", store.path, fresh=False)
+        raise stopping.stopped(len(items) - len(left), len(items), "verdicts", store.path, fresh=fresh)
     return judgements
 
 
