@@ -1,6 +1,8 @@
 """Start the browser's server on this machine."""
 
+import contextlib
 import os
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,7 +22,8 @@ def launch(dataset: DatasetLocation, runs: Sequence[Path], *, host: str = "127.0
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when Gradio is imported
     try:
         import gradio as gr
-        from starlette.middleware import Middleware
+        import uvicorn
+        from fastapi import FastAPI
     except ModuleNotFoundError as error:
         raise InputError(f"browsing needs {error.name}: pip install 'egobench[browse]'") from error
     from egobench_tasks.browse.app import build_app
@@ -30,25 +33,29 @@ def launch(dataset: DatasetLocation, runs: Sequence[Path], *, host: str = "127.0
     from egobench_tasks.servers.loopback import is_loopback
 
     library = load_library(dataset, runs)
-    app = build_app(library, FrameStore())
+    # Mounted, not launched: Gradio puts its own middleware, which allows other sites' requests, around all that a
+    # launched app is given.
+    app = gr.mount_gradio_app(
+        FastAPI(openapi_url=None),
+        build_app(library, FrameStore()),
+        path="/",
+        allowed_paths=[str(folder) for folder in library.video_folders],
+        # The computer's own fonts: Gradio's themes may name fonts that a browser would fetch.
+        theme=gr.themes.Default(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
+        css=style(),
+        footer_links=[],
+        run_history=False,
+        ssr_mode=False,
+        enable_monitoring=False,
+    )
+    guarded = ReadOnly(app, is_open=not is_loopback(host))
+    with _listening(host, port) as listening, contextlib.suppress(KeyboardInterrupt):
+        print(f"{len(library.entries)} questions at http://{host}:{port}/ (end with Ctrl-C)", flush=True)
+        uvicorn.Server(uvicorn.Config(guarded, log_level="warning")).run([listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
     try:
-        app.launch(
-            server_name=host,
-            server_port=port,
-            share=False,
-            quiet=True,
-            prevent_thread_lock=True,
-            allowed_paths=[str(folder) for folder in library.video_folders],
-            app_kwargs={"middleware": [Middleware(ReadOnly, is_open=not is_loopback(host))]},
-            # The computer's own fonts: Gradio's themes may name fonts that a browser would fetch.
-            theme=gr.themes.Default(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
-            css=style(),
-            footer_links=[],
-            run_history=False,
-            ssr_mode=False,
-            enable_monitoring=False,
-        )
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         raise InputError(f"cannot listen on {host}:{port} ({error}); give another --port") from error
-    print(f"{len(library.entries)} questions at http://{host}:{port}/ (end with Ctrl-C)", flush=True)
-    app.block_thread()

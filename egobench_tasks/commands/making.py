@@ -6,11 +6,13 @@ from typing import Annotated
 import typer
 
 from egobench_tasks.errors import InputError
+from egobench_tasks.stopping import ending_on_sigterm
 
 app = typer.Typer()
 
 
 @app.command()
+@ending_on_sigterm()
 def audit(
     dataset: Annotated[str, typer.Argument(help="A dataset folder, or ORG/NAME[@REVISION] on the Hub.")],
     models: Annotated[

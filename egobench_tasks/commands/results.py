@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from egobench_tasks.errors import EgobenchError, InputError
+from egobench_tasks.stopping import ending_on_sigterm
 
 app = typer.Typer()
 baseline_app = typer.Typer(no_args_is_help=True, help="What guessing scores: the floor under every model's figure.")
@@ -50,11 +51,15 @@ def compare(
 
 
 @app.command()
+@ending_on_sigterm()
 def judge(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's --output-dir, with details saved.")],
     model: Annotated[str | None, typer.Option(help="The judge's model (EGOBENCH_JUDGE_MODEL).")] = None,
     base_url: Annotated[str | None, typer.Option(help="The judge's API root (EGOBENCH_JUDGE_BASE_URL).")] = None,
     config: Annotated[Path | None, typer.Option(help="A YAML file with the judge's settings.")] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ask for every verdict anew; later runs take the new ones, too.")
+    ] = False,
     max_unjudged: Annotated[
         float | None, typer.Option(min=0, max=1, help="Exit with 1 above this share of answers without a verdict.")
     ] = None,
@@ -73,7 +78,7 @@ def judge(
         raise InputError(
             "no judge: give --model and --base-url, or set EGOBENCH_JUDGE_MODEL and EGOBENCH_JUDGE_BASE_URL"
         )
-    judged = judge_run(run, settings, VerdictStore(default_store_path()))
+    judged = judge_run(run, settings, VerdictStore(default_store_path()), fresh=fresh)
     Console().print(judged_run_table(judged))
     limit = MAX_UNJUDGED_RATE if max_unjudged is None else max_unjudged
     overall = judged.overall

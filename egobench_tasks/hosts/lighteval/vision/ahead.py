@@ -10,9 +10,10 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import signal
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -63,19 +64,21 @@ def _room_bytes() -> int:
     return min(AHEAD_BYTES, shared)
 
 
-def prepared_ahead(maker: InputMaker, batches: Sequence[Sequence[Question]], workers: int) -> Iterator[Prepared]:
+def prepared_ahead(maker: InputMaker, batches: Iterable[Sequence[Question]], workers: int) -> Iterator[Prepared]:
     """Return the batches' inputs in order, made by ``workers`` processes, or by a thread where that is 0.
 
-    They are begun at once. Beside the batch in use, as many as there are workers are in the making or waiting; no
-    more. Raises what making one raises, and ``EgobenchError`` where a worker is killed from outside.
+    They are begun at once, and drawn as they are begun. Beside the batch in use, as many as there are workers are in
+    the making or waiting; no more. Raises what making one raises, and ``EgobenchError`` where a worker is killed from
+    outside.
     """
     if workers and can_travel(maker):
         executor = _processes(maker, workers)
     else:
         executor = ThreadPoolExecutor(1, initializer=_begin, initargs=(maker,))
     n_ahead = max(workers, 1)
-    waiting = deque(executor.submit(_prepare, batch) for batch in batches[:n_ahead])
-    return _in_order(executor, waiting, iter(batches[n_ahead:]))
+    further = iter(batches)
+    waiting = deque(executor.submit(_prepare, batch) for batch in itertools.islice(further, n_ahead))
+    return _in_order(executor, waiting, further)
 
 
 def _in_order(
@@ -123,6 +126,7 @@ def _begin(maker: InputMaker) -> None:
 
 def _begin_process(maker: InputMaker) -> None:
     torch.set_num_threads(1)  # the workers are as many as the processors already
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # batch systems send it to all; the run says when it is over
     threading.Thread(target=_die_with_parent, daemon=True).start()
     _begin(maker)
 

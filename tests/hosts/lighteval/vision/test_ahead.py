@@ -34,9 +34,9 @@ def test_as_many_processes_as_help_and_fit(monkeypatch, cost, n_batches, n_proce
 def test_batches_come_in_order_the_same_by_a_thread_and_by_processes(vlm, docs_of, workers):
     import torch
 
+    from egobench_tasks.hosts.lighteval.rounds import _question
     from egobench_tasks.hosts.lighteval.vision.ahead import can_travel, prepared_ahead
     from egobench_tasks.hosts.lighteval.vision.prepare import prepare
-    from egobench_tasks.hosts.lighteval.vlm import _question
 
     maker = vlm()._vision.maker
     batches = [[_question(doc)] for doc in docs_of("single")]
