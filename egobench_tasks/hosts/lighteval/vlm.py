@@ -28,7 +28,7 @@ from egobench_tasks.hosts.lighteval.messages import is_ours
 from egobench_tasks.hosts.lighteval.repeats import joined, key_rows, repeat_of, with_repeats
 from egobench_tasks.hosts.lighteval.said import read_tokens
 from egobench_tasks.hosts.lighteval.usage import usage_errors
-from egobench_tasks.hosts.lighteval.vision.ahead import Cost, prepared_ahead, workers_for
+from egobench_tasks.hosts.lighteval.vision.ahead import measured, prepared_ahead, workers_for
 from egobench_tasks.hosts.lighteval.vision.model import VisionModel
 from egobench_tasks.hosts.lighteval.vision.prepare import Prepared, Question, prepare
 from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
@@ -203,9 +203,9 @@ class FrameVLM(VLMTransformersModel):
     def _prepared(self, batches: Sequence[Sequence[Question]]) -> Iterator[Prepared]:
         """The batches' inputs. The first, which holds the longest prompts, before the weights are read."""
         maker = self._vision.maker
-        begun_s = time.monotonic()
-        first = [prepare(maker, batches[0])]
-        cost = Cost(time.monotonic() - begun_s, first[0].n_bytes)
+        made, cost = measured(lambda: prepare(maker, batches[0]))
+        first = [made]
+        del made
         others = prepared_ahead(maker, batches[1:], workers_for(cost, len(batches) - 1, self.accelerator.num_processes))
         yield first.pop()  # nothing here holds it any longer
         yield from others
