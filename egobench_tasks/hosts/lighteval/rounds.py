@@ -4,6 +4,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from accelerate import Accelerator
 from accelerate.utils import broadcast_object_list, gather_object
@@ -14,7 +15,7 @@ from egobench_tasks import stopping
 from egobench_tasks.asking.messages import from_record
 from egobench_tasks.asking.order import clips_together
 from egobench_tasks.hosts.lighteval.sharing import ClaimedBatches, unanswered
-from egobench_tasks.hosts.lighteval.vision.ahead import Cost, prepared_ahead, workers_for
+from egobench_tasks.hosts.lighteval.vision.ahead import measured, prepared_ahead, workers_for
 from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker
 from egobench_tasks.hosts.lighteval.vision.prepare import Prepared, Question, prepare
 from egobench_tasks.runs.claims import BEING_ASKED, Claims
@@ -80,10 +81,10 @@ class Round:
         """The batches' inputs. The first, which holds the longest prompts, before the weights are read."""
         others: Iterator[Prepared] = iter(())
         for n_drawn, batch in enumerate(batches, 1):
-            begun_s = time.monotonic()
-            first = [prepare(self.maker, batch)]
+            made, cost = measured(partial(prepare, self.maker, batch))
+            first = [made]
+            del made
             if batch:  # else other runs are at its questions
-                cost = Cost(time.monotonic() - begun_s, first[0].n_bytes)
                 workers = workers_for(cost, n_batches - n_drawn, self.accelerator.num_processes)
                 others = prepared_ahead(self.maker, batches, workers)
             yield first.pop()  # nothing here holds it any longer

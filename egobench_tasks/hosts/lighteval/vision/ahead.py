@@ -12,8 +12,9 @@ import pickle
 import shutil
 import signal
 import threading
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ import torch.multiprocessing  # teaches multiprocessing to send tensors by share
 
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker
+from egobench_tasks.hosts.lighteval.vision.memory import available_bytes, with_peak
 from egobench_tasks.hosts.lighteval.vision.prepare import Prepared, Question, prepare
 
 logger = logging.getLogger(__name__)
@@ -40,10 +42,18 @@ _SHARED_MEMORY = Path("/dev/shm")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one batch costs: the time of one thread to make it, and the bytes it fills."""
+    """What one batch costs: the time of one thread to make it, the bytes it fills, and those it takes while made."""
 
     seconds: float
     n_bytes: int
+    peak_bytes: int
+
+
+def measured(make: Callable[[], Prepared]) -> tuple[Prepared, Cost]:
+    """Return the batch that ``make`` makes, and what it cost."""
+    begun_s = time.monotonic()
+    made, peak_bytes = with_peak(make)
+    return made, Cost(time.monotonic() - begun_s, made.n_bytes, peak_bytes)
 
 
 def workers_for(cost: Cost, n_batches: int, n_processes: int, n_cpus: int | None = None) -> int:
@@ -54,8 +64,10 @@ def workers_for(cost: Cost, n_batches: int, n_processes: int, n_cpus: int | None
     if cost.seconds * n_batches < PROCESSES_ABOVE_S:
         return 0
     cores = (n_cpus or len(os.sched_getaffinity(0))) // n_processes
-    fitting = _room_bytes() // n_processes // max(cost.n_bytes, 1)
-    return max(0, min(cores, fitting, n_batches, _MAX_WORKERS))
+    waiting = _room_bytes() // n_processes // max(cost.n_bytes, 1)
+    # Processors hold a batch several times while they make it. One more waits, made, for each worker.
+    in_the_making = available_bytes() // n_processes // max(cost.peak_bytes + cost.n_bytes, 1)
+    return max(0, min(cores, waiting, in_the_making, n_batches, _MAX_WORKERS))
 
 
 def _room_bytes() -> int:
