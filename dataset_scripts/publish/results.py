@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from huggingface_hub import CommitOperationAdd, HfApi, get_token
 from huggingface_hub.errors import HFValidationError
-from huggingface_hub.utils import validate_repo_id
+from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]  # documented, not exported
 
 from dataset_scripts.publish.errors import hub_errors
 from egobench_tasks.errors import EgobenchError, InputError
