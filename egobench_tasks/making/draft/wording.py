@@ -47,11 +47,9 @@ class Wording:
 def read_wording(path: Path = OWN_FILE) -> Wording:
     """Read a file of wording. Raises ``InputError`` naming what it lacks, or a placeholder that nothing fills."""
     content = read_toml(path, "the wording of drafts")
-    kinds = content.get("kinds")
+    kinds = content["kinds"] if isinstance(content.get("kinds"), dict) else {}
     texts = {name: content.get(name) for name in ("version", *_TEXTS)}
-    texts |= {
-        f"kinds.{kind}": kinds.get(kind) if isinstance(kinds, dict) else None for kind in (*OPEN_KINDS, *CHOICE_KINDS)
-    }
+    texts |= {f"kinds.{kind}": kinds.get(kind) for kind in (*OPEN_KINDS, *CHOICE_KINDS)}
     if lacking := [name for name, text in texts.items() if not isinstance(text, str) or not text.strip()]:
         raise InputError(f"{path}: lacks {', '.join(lacking)}; {OWN_FILE} has them all")
     wording = Wording(
