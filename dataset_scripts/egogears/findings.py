@@ -2,18 +2,18 @@
 
 import string
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from dataset_scripts.egogears.question_types import MULTI_QUESTION_TYPES
 from dataset_scripts.egogears.release import SourceManifest
 from dataset_scripts.egogears.rows import MultiRecord, SingleRecord
-from dataset_scripts.repository.build_report import ConfigSummary, Finding, count_findings
+from dataset_scripts.repository.build_report import ConfigSummary, Finding, count_findings, draft_findings
 from egobench_tasks.benchmarks import EGOGEARS
 
 
-def single_findings(records: Iterable[SingleRecord], checksums: Mapping[str, str] | None) -> list[Finding]:
+def single_findings(records: Sequence[SingleRecord], checksums: Mapping[str, str] | None) -> list[Finding]:
     """Return what stands out in single questions: equal options, an unknown unit, a clip without a checksum."""
-    findings = []
+    findings = draft_findings("single", ((record.question_id, record.status) for record in records))
     if checksums is None:
         findings.append(Finding("no_checksum", "single", "", "the release holds no video_sha256.csv"))
     for record in records:
@@ -25,9 +25,9 @@ def single_findings(records: Iterable[SingleRecord], checksums: Mapping[str, str
     return findings
 
 
-def multi_findings(records: Iterable[MultiRecord]) -> list[Finding]:
+def multi_findings(records: Sequence[MultiRecord]) -> list[Finding]:
     """Return what stands out in multi questions, in the order of the records."""
-    findings = []
+    findings = draft_findings("multi", ((record.question_id, record.status) for record in records))
     for record in records:
         findings += _equal_options("multi", record)
         findings += _n_select(record)

@@ -25,7 +25,7 @@ LetteredTexts = tuple[tuple[str, str], ...]
 class SingleRecord:
     """A question about one clip. ``where`` names its file and line; times are seconds of the recording.
 
-    ``media_file`` is relative to the folder that holds ``videos/``.
+    ``media_file`` is relative to the folder that holds ``videos/``. ``status``: what its review said, if anything.
     """
 
     where: str
@@ -40,6 +40,7 @@ class SingleRecord:
     start_s: float
     end_s: float
     media_file: str
+    status: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,7 @@ def single_record(row: Row) -> SingleRecord:
         start_s=start_s,
         end_s=end_s,
         media_file=_inner_path(row, "media_file", row.text("media_file")),
+        status=row.optional_text("status"),
     )
 
 

@@ -18,7 +18,14 @@ from dataset_scripts.egotempo.clips import (
     remove_cuts,
 )
 from dataset_scripts.egotempo.rows import OpenRecord, Window, distinct_windows, read_annotations
-from dataset_scripts.repository.build_report import BuildReport, ConfigSummary, Finding, count_findings, summarise
+from dataset_scripts.repository.build_report import (
+    BuildReport,
+    ConfigSummary,
+    Finding,
+    count_findings,
+    draft_findings,
+    summarise,
+)
 from dataset_scripts.repository.card_tables import contents_table, features_table, statistics_table
 from dataset_scripts.repository.cards import card_template
 from dataset_scripts.repository.clips import ClipFacts, check_clips
@@ -147,7 +154,11 @@ def _report(
         configs=(FOLDER,),
         summaries=(summary,),
         dropped=(),
-        warnings=(*_count_findings(records, summary), *_window_findings(windows, found, facts)),
+        warnings=(
+            *draft_findings(FOLDER, ((record.question_id, record.status) for record in records)),
+            *_count_findings(records, summary),
+            *_window_findings(windows, found, facts),
+        ),
     )
 
 

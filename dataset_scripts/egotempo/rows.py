@@ -32,7 +32,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class OpenRecord:
-    """One question of the file; ``where`` names file and row. Texts are as they are, but for whitespace at the ends."""
+    """One question of the file; ``where`` names file and row. Texts are as they are, but for whitespace at the ends.
+
+    ``status``: what its review said, if anything.
+    """
 
     where: str
     question_id: str
@@ -40,6 +43,7 @@ class OpenRecord:
     category: str
     question: str
     answer: str
+    status: str | None = None
 
 
 def read_annotations(path: Path) -> list[OpenRecord]:
@@ -100,6 +104,7 @@ def _record(row: object, where: str) -> OpenRecord:
         category=texts["question_type"],
         question=texts["question"],
         answer=texts["answer"],
+        status=_text(row, "status", where) if row.get("status") is not None else None,
     )
 
 

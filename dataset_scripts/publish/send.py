@@ -16,6 +16,9 @@ from dataset_scripts.check.folder import check_folder
 from dataset_scripts.check.input import CLIPS_FOLDER
 from dataset_scripts.publish.errors import hub_errors
 from dataset_scripts.publish.load import check_that_it_loads
+from dataset_scripts.repository.build_report import DRAFT
+from dataset_scripts.repository.videofolder import REPORT_NAME
+from egobench_tasks.documents import read_json
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.files import sha256_of
 
@@ -62,12 +65,13 @@ def publish(
     sends only what is missing. The token comes from where huggingface_hub looks for it (``HF_TOKEN``, ``hf auth
     login``). Hidden files stay here.
 
-    Raises ``InputError`` for a folder with errors, a tag that stands on other data, EgoTempo clips without leave; and
-    ``EgobenchError`` for what the Hub refuses, and for a repository that is not what was sent.
+    Raises ``InputError`` for a folder with errors, drafts, a tag that stands on other data, EgoTempo clips without
+    leave; and ``EgobenchError`` for what the Hub refuses, and for a repository that is not what was sent.
     """
     findings = check_folder(folder)
     if errors_of(findings):
         raise InputError(f"{folder}: not published, it has faults:\n{as_lines(findings)}")
+    _refuse_drafts(folder)
     card = read_card_data(folder)
     files = files_to_publish(folder)
     _refuse_clips_that_may_not_be_shared(card, files, private=private, allowed=may_share_ego4d_clips)
@@ -82,6 +86,16 @@ def publish(
         revision = _tagged(api, repo_id, tag, files) or _upload(api, repo_id, folder, tag, files)
         check_that_it_loads(repo_id, revision, folder, config_names(card))
     return Published(repo_id, revision, tag, len(files), n_bytes)
+
+
+def _refuse_drafts(folder: Path) -> None:
+    """A question that a model proposed is published once a person has confirmed it."""
+    report = read_json(folder / REPORT_NAME, "what the builder found")
+    if n_drafts := sum(warning["kind"] == DRAFT for warning in report["warnings"]):
+        raise InputError(
+            f"{folder}: {n_drafts} questions are drafts that no person has confirmed. `egobench review`, `egobench "
+            "review apply`, then build anew"
+        )
 
 
 def files_to_publish(folder: Path) -> dict[str, Path]:

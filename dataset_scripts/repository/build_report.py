@@ -13,6 +13,9 @@ from dataset_scripts.repository.videofolder import Written
 
 _WARNINGS_SHOWN = 5
 
+DRAFT = "draft"
+"""The status of a question that a model proposed and no person has confirmed, and the kind of its finding."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -69,6 +72,15 @@ class BuildReport:
         report = asdict(self)
         del report["written"], report["checked_before"]
         return report
+
+
+def draft_findings(config: str, statuses: Iterable[tuple[str, str | None]]) -> list[Finding]:
+    """Return a finding for each question, given as (id, status), that is a draft; such a folder is not published."""
+    return [
+        Finding(DRAFT, config, question_id, "was proposed by a model; no person has confirmed it")
+        for question_id, status in statuses
+        if status == DRAFT
+    ]
 
 
 def summarise(
