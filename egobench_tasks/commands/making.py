@@ -5,9 +5,11 @@ from typing import Annotated
 
 import typer
 
+from egobench_tasks.commands.review import review_app
 from egobench_tasks.errors import InputError
 
 app = typer.Typer()
+app.add_typer(review_app, name="review")
 
 
 @app.command()
