@@ -18,6 +18,7 @@ ROOMS = [
     "dataset_scripts.sample",
     "dataset_scripts.publish",
     "dataset_scripts.check",
+    "dataset_scripts.revise",
     "dataset_scripts.egogears",
     "dataset_scripts.egotempo",
     "dataset_scripts.repository",
