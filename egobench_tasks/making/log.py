@@ -1,8 +1,8 @@
 """An append-only file of JSON lines, one person's: what is acknowledged is on disk, whenever the process is killed.
 
 A kill, or a full disk, may leave the last line without its end. The fragment stays where it is; whoever appends next
-ends it and says so in a line of its own, ``{"torn": BYTES}`` (which a kill may tear in turn). So broken lines are taken
-for torn ones only at the end or before such a line; anywhere else the file is damaged, and nothing is read from it.
+ends it with a mark, ``#torn``. So a line that is no record is passed over where it has that mark, or is the last and
+has no end; anywhere else the file is damaged, and nothing is read from it.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import make_folder, try_exclusive
 
-_TORN = "torn"
+_TORN = b"#torn"
 SUFFIX = ".jsonl"
 
 
@@ -33,37 +33,23 @@ def parse_log(data: bytes, where: str) -> Log:
     """Read a log's bytes. Raises ``InputError`` naming ``where`` and the line that is neither whole nor torn."""
     *lines, rest = data.split(b"\n")
     records: list[Mapping[str, Any]] = []
-    broken: tuple[int, bytes] | None = None  # the last line, where it is not whole: its number and bytes
     for number, line in enumerate(lines, start=1):
         record = _record(line)
-        if record is None:
-            broken = (number, line)
-            continue
-        if broken is not None and record.get(_TORN) != len(broken[1]):
-            raise _damaged(where, broken[0])
-        broken = None
-        if _TORN not in record:
+        if record is not None:
             records.append(record)
+        elif not line.endswith(_TORN):
+            raise InputError(f"{where}: line {number} is damaged; restore the file from a copy, or mend the line")
     last = _record(rest)
-    if broken is not None and last is not None and last.get(_TORN) != len(broken[1]):
-        raise _damaged(where, broken[0])
-    if last is not None and _TORN not in last:
-        records.append(last)
-    torn = rest or (broken[1] if broken else b"")
-    return Log(tuple(records), 0 if last is not None else len(torn))
-
-
-def _damaged(where: str, number: int) -> InputError:
-    return InputError(f"{where}: line {number} is damaged; restore the file from a copy, or mend the line")
+    return Log((*records, last), 0) if last is not None else Log(tuple(records), len(rest))
 
 
 def ending_of(data: bytes) -> bytes:
     """Return what is to be written before the next line, so that it starts a line: nothing, a line end, or the mark
-    of a torn line."""
+    of a torn line and a line end."""
     rest = data.rpartition(b"\n")[2]
     if not rest:
         return b""
-    return b"\n" if _record(rest) is not None else b"\n" + _line({_TORN: len(rest)})
+    return b"\n" if _record(rest) is not None else _TORN + b"\n"
 
 
 def _record(line: bytes) -> Mapping[str, Any] | None:

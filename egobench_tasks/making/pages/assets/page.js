@@ -8,7 +8,7 @@ let sent = null, slow = 0, question = null, row = 0, panel = null, clip = 0, see
 const form = () => element.querySelector("form.em");
 const rows = () => [...element.querySelectorAll("[data-row]")];
 const videos = () => [...document.querySelectorAll("#em-clips video")];
-const isVisible = (one) => one.offsetParent !== null;
+const isUsable = (one) => one.offsetParent !== null && !one.disabled;
 const tell = (text, isBad) => {
   const place = element.querySelector(".em-told");
   if (place) { place.textContent = text; place.classList.toggle("em-bad", isBad); }
@@ -69,6 +69,7 @@ const arrive = () => {
   }
   if (now.dataset.open) panel = now.dataset.open;
   if (now.dataset.address) history.replaceState(null, "", now.dataset.address);
+  now.reset(); // Gradio patches the page: what was ticked in the form before would stay ticked in this one
   takeDraft(now);
   paint();
   window.egobenchClips?.ahead(JSON.parse(now.dataset.ahead || "[]"));
@@ -108,13 +109,14 @@ const PLAYER = {
   ArrowUp: () => { row = Math.max(0, row - 1); paint(); }, ArrowDown: () => { row = Math.min(rows().length - 1, row + 1); paint(); },
   Escape: () => { panel = null; paint(); },
 };
-const find = (selector, within = element) => [...within.querySelectorAll(selector)].find(isVisible);
+const find = (selector, within = element) => [...within.querySelectorAll(selector)].find(isUsable);
 document.addEventListener("keydown", (event) => {
   if (!form() || event.isComposing || event.altKey) return;
+  if (event.target.matches?.("button, video") && (event.key === "Enter" || event.key === " ")) return; // reached by Tab
   const isTyping = Boolean(event.target.matches?.("textarea, select, input:not([type=checkbox]):not([type=radio])"));
   const isCommand = event.ctrlKey || event.metaKey;
   if (isTyping && event.key === "Escape") return event.target.blur();
-  if (isTyping !== isCommand && !(isTyping && event.key === "Enter" && event.target.matches("[data-enter]"))) return;
+  if (isTyping !== isCommand) return;
   const name = (isCommand ? "ctrl+" : event.shiftKey && event.key.length > 1 ? "shift+" : "") + (event.key.length > 1 ? event.key : event.key.toLowerCase());
   const key = CSS.escape(name);
   const opened = panel && element.querySelector(`[data-panel="${panel}"]`);

@@ -1,0 +1,6 @@
+"""Pages are driven by `driving`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
