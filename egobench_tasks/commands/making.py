@@ -5,11 +5,13 @@ from typing import Annotated
 
 import typer
 
+from egobench_tasks.commands.exam import exam_app
 from egobench_tasks.commands.review import review_app
 from egobench_tasks.errors import InputError
 
 app = typer.Typer()
 app.add_typer(review_app, name="review")
+app.add_typer(exam_app, name="exam")
 
 
 @app.command()

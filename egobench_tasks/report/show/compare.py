@@ -15,6 +15,7 @@ from egobench_tasks.report.analyse.overall import summarise
 from egobench_tasks.report.analyse.statistics import Floats, bootstrap_means, holm, paired_outcomes, percentile_interval
 from egobench_tasks.report.analyse.tables import Kind, show
 from egobench_tasks.report.read.choice_results import FindDataset, Results, score_choice_runs
+from egobench_tasks.report.read.people import choice_people, is_sample
 from egobench_tasks.report.read.runs import find_runs
 
 _METRICS = ("exact_set", "jaccard", "overlap", "wellformed", "answered")
@@ -23,11 +24,14 @@ _METRICS = ("exact_set", "jaccard", "overlap", "wellformed", "answered")
 def compare_runs(first: Path, second: Path, find_dataset: FindDataset = locate) -> RenderableType:
     """Return the comparison of two runs on the questions of the splits that both answered.
 
-    Scores with paired bootstrap intervals of their differences, rescued and destabilised questions
-    with McNemar's exact test, and units with Holm's correction. Raises ``InputError`` for runs that
-    cannot be read, a path that holds several runs, and runs without a split in common.
+    Where one of them is a person's answers to a sample, on that sample. Scores with paired bootstrap intervals of
+    their differences, rescued and destabilised questions with McNemar's exact test, and units with Holm's correction.
+    Raises ``InputError`` for runs that cannot be read, a path that holds several runs, and runs without a split in
+    common.
     """
-    results = score_choice_runs(find_runs([first, second]).choice, find_dataset)
+    found = find_runs([first, second]).choice
+    people = choice_people(found, find_dataset) if any(map(is_sample, found)) else None
+    results = people.results if people and people.results else score_choice_runs(found, find_dataset)
     if len(results.labels) != 2:
         raise InputError(
             f"{first}, {second}: hold {len(results.labels)} runs ({', '.join(results.labels)}); give one each"
