@@ -93,6 +93,7 @@ class LogFile:
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one record and return once it is on disk. An ``OSError`` means that it is not to be relied on."""
         is_new = not self.path.exists()
+        make_folder(self.path.parent)
         with self.path.open("ab+", buffering=0) as file:
             data = memoryview(self._ending(file) + _line(record))
             while data:

@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING
 from egobench_tasks.browse.library import Library
 from egobench_tasks.browse.listen import check_gradio
 from egobench_tasks.browse.load import load_library
-from egobench_tasks.data import DatasetLocation, benchmark_of, fingerprint, load_rows, pin
+from egobench_tasks.data import DatasetLocation, pin
 from egobench_tasks.errors import InputError
+from egobench_tasks.making.exam.questions import load_questions
 from egobench_tasks.making.exam.save import save_run
-from egobench_tasks.making.exam.sitting import Sitting, Terms, draw, from_record, replay, to_record
+from egobench_tasks.making.exam.sitting import Shown, Sitting, Terms, from_record, replay, to_record
 from egobench_tasks.making.ids import check_id
 from egobench_tasks.making.log import SUFFIX, LogFile, read_log
 
@@ -50,9 +52,10 @@ def exam(
     from egobench_tasks.making.pages.serve import serve
 
     location = pin(location)
-    terms = with_dataset(location, terms)
+    questions = load_questions(location)
+    terms = replace(terms, dataset=questions.fingerprint)
+    question_ids = questions.shown(terms)
     library = load_library(location, [])
-    question_ids = draw([entry.question_id for entry in library.entries], terms)
     finished = threading.Event()
     with contextlib.ExitStack() as stack:
         candidates = [_candidate(out, one, terms, stack, Candidate) for one in participants]
@@ -72,23 +75,17 @@ def save(location: DatasetLocation, participant: str, out: Path) -> list[Path]:
     if sitting.terms is None:
         raise InputError(f"{path}: no exam was begun there; give the folder that `egobench exam --out` named")
     location = pin(location)
-    if with_dataset(location, sitting.terms) != sitting.terms:
+    questions = load_questions(location)
+    if questions.fingerprint != sitting.terms.dataset:
         raise InputError(f"{path}: is of another dataset than {location}; give the one that was asked")
     if not sitting.answers:
         return []
-    return [save_run(location, participant, sitting, out / participant)]
+    return [save_run(location, questions, participant, sitting, out / participant)]
 
 
 def sitting_in(path: Path) -> Sitting:
     """Return what a person's log holds. Raises ``InputError`` for one that is damaged, or of another form."""
     return replay(from_record(record, str(path)) for record in read_log(path).records)
-
-
-def with_dataset(location: DatasetLocation, terms: Terms) -> Terms:
-    """Return the terms over this very dataset: `data.fingerprint` of each config."""
-    _, configs = benchmark_of(location)
-    prints = "-".join(fingerprint(load_rows(location, config)) for config in configs)
-    return Terms(dataset=prints, shown=terms.shown, sample=terms.sample, seed=terms.seed)
 
 
 def _candidate(
@@ -115,7 +112,6 @@ def _frames_of(library: Library, question_ids: Sequence[str], terms: Terms) -> "
     """A question's frames as HTML; the next ones are decoded while one is looked at."""
     from egobench_tasks.browse.strips import decode_strips
     from egobench_tasks.frames.store import FrameStore
-    from egobench_tasks.making.exam.sitting import Shown
     from egobench_tasks.making.pages.html import strips_html
 
     if terms.shown is Shown.CLIPS:

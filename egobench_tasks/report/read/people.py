@@ -4,11 +4,12 @@ People mostly answer a sample. Over a whole split theirs would be a partial run,
 is not over their questions: so both are read anew over what they share.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
-from egobench_tasks.report.read.choice_questions import Split, load_split
+from egobench_tasks.hosts.lighteval.details import read_rows
+from egobench_tasks.report.read.choice_questions import Split
 from egobench_tasks.report.read.choice_results import FindDataset, Results, score_runs
 from egobench_tasks.report.read.open_outcomes import OpenOutcome
 from egobench_tasks.report.read.open_reader import OpenRun, load_open_rows, read_open_run
@@ -42,10 +43,10 @@ def is_sample(run: Run | OpenRun) -> bool:
     return person is not None and person.sample is not None
 
 
-def choice_people(runs: Sequence[Run], find_dataset: FindDataset) -> ChoicePeople | None:
+def choice_people(runs: Sequence[Run], load: Callable[[str], Split]) -> ChoicePeople | None:
     """Read people and models over the questions that all people were asked; None where no run is a person's.
 
-    Raises ``InputError`` as `choice_results.score_choice_runs`.
+    ``load`` gives a config's split. Raises ``InputError`` as `choice_results.score_runs`.
     """
     persons = {run.name: person for run in runs if (person := _person(run)) is not None}
     if not persons:
@@ -60,15 +61,17 @@ def choice_people(runs: Sequence[Run], find_dataset: FindDataset) -> ChoicePeopl
     )
     if not shared:
         return ChoicePeople(None, persons, notices)
-    location = find_dataset(EGOGEARS)
     limited = [one for run in runs if (one := _limited_run(run, shared)).tasks]
-    results = score_runs(limited, lambda config: _limited_split(load_split(location, config), shared[config]))
+    results = score_runs(limited, lambda config: _limited_split(load(config), shared[config]))
     labels = dict(zip((run.name for run in limited), results.labels, strict=True))
     return ChoicePeople(results, {labels[name]: person for name, person in persons.items()}, notices)
 
 
 def open_people(runs: Sequence[OpenRun], find_dataset: FindDataset) -> OpenPeople | None:
-    """As `choice_people`, of EgoTempo. Raises ``InputError`` as `open_reader.read_open_run`."""
+    """As `choice_people`, of EgoTempo, whose dataset ``find_dataset`` finds.
+
+    Raises ``InputError`` as `open_reader.read_open_run`.
+    """
     persons = {run.name: person for run in runs if (person := _person(run)) is not None}
     if not persons:
         return None
@@ -97,8 +100,6 @@ def _asked(run: Run) -> dict[str, frozenset[str]]:
 
 
 def _open_asked(run: OpenRun) -> list[str]:
-    from egobench_tasks.hosts.lighteval.details import read_rows
-
     return [
         row["doc"]["specific"]["question_id"]
         for task in run.saved.tasks.values()

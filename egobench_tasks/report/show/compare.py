@@ -1,6 +1,7 @@
 """Two runs side by side in a terminal."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import locate
 from egobench_tasks.errors import InputError
 from egobench_tasks.report.analyse.comparisons import Pair, compare_pairs
 from egobench_tasks.report.analyse.overall import summarise
 from egobench_tasks.report.analyse.statistics import Floats, bootstrap_means, holm, paired_outcomes, percentile_interval
 from egobench_tasks.report.analyse.tables import Kind, show
+from egobench_tasks.report.read.choice_questions import load_split
 from egobench_tasks.report.read.choice_results import FindDataset, Results, score_choice_runs
 from egobench_tasks.report.read.people import choice_people, is_sample
 from egobench_tasks.report.read.runs import find_runs
@@ -30,7 +33,8 @@ def compare_runs(first: Path, second: Path, find_dataset: FindDataset = locate) 
     common.
     """
     found = find_runs([first, second]).choice
-    people = choice_people(found, find_dataset) if any(map(is_sample, found)) else None
+    location = find_dataset(EGOGEARS)
+    people = choice_people(found, partial(load_split, location)) if any(map(is_sample, found)) else None
     results = people.results if people and people.results else score_choice_runs(found, find_dataset)
     if len(results.labels) != 2:
         raise InputError(
