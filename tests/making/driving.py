@@ -1,7 +1,6 @@
 """A page as a person uses it: the real server in a process of its own, headless Chromium, keys."""
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -9,7 +8,6 @@ import time
 
 import pytest
 
-TELLS = "return document.querySelector('form.em .em-told')?.textContent ?? null"
 TABLET = {"width": 820, "height": 1180, "deviceScaleFactor": 1, "mobile": False}
 DESKTOP = {"width": 1280, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
 
@@ -32,7 +30,6 @@ class Server:
             stderr=subprocess.STDOUT,
             text=True,
             env=os.environ | environment,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         self.printed = ""
         for line in self.process.stdout:
@@ -44,13 +41,6 @@ class Server:
     def kill(self):
         self.process.kill()
         self.process.wait(20)
-
-    def end(self):
-        """End it as Ctrl-C does; return everything it said."""
-        self.process.send_signal(signal.SIGINT)
-        rest, _ = self.process.communicate(timeout=120)
-        self.printed += rest
-        return self.printed
 
     def __enter__(self):
         return self
@@ -69,7 +59,7 @@ class Person:
     def open(self, query=""):
         self.browser.get("about:blank")
         self.browser.get(f"http://127.0.0.1:{self.port}/{query}")
-        self.wait(f"{TELLS} !== null".replace("return ", "return (", 1).replace(" ?? null", " ?? null)"))
+        self.wait("return document.querySelector('form.em .em-told') !== null")
         return self
 
     def run(self, script, *arguments):

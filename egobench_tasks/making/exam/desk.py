@@ -19,7 +19,7 @@ from egobench_tasks.making.exam.sitting import (
 )
 from egobench_tasks.making.log import LogFile
 from egobench_tasks.making.pages.html import clip_addresses, clips_html, render
-from egobench_tasks.making.pages.page import View
+from egobench_tasks.making.pages.page import View, refusal
 from egobench_tasks.runs.record import utc_now
 from egobench_tasks.texts import well_formed
 
@@ -82,8 +82,8 @@ class ExamDesk:
                     self._hand_in(candidate)
                 case "go":
                     index = self._place(candidate, index, str(message.get("to", "")))
-        except InputError as error:
-            return self._view(candidate, index, str(error))
+        except (InputError, OSError) as error:
+            return self._view(candidate, index, refusal(error))
         return self._view(candidate, index)
 
     def _candidate(self, query: Mapping[str, str]) -> Candidate | None:

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 
 import gradio as gr
 
+from egobench_tasks.errors import InputError, machine_trouble
+
 _ASSETS = Path(__file__).parent / "assets"
 
 
@@ -66,6 +68,13 @@ def build_page(desk: Desk) -> gr.Blocks:
         app.load(opened, None, [clips, form], **hidden)
         form.click(acted, None, [clips, form], trigger_mode="multiple", concurrency_id="desk", **hidden)
     return app
+
+
+def refusal(error: InputError | OSError) -> str:
+    """What a page says of a message that was not taken: why, and what to do; a full disk must not pass for a saved
+    decision."""
+    trouble = machine_trouble(error) if isinstance(error, OSError) else None
+    return str(error) if isinstance(error, InputError) else f"NOT SAVED: {trouble or error}"
 
 
 def style() -> str:

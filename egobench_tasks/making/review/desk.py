@@ -9,7 +9,7 @@ from egobench_tasks.errors import InputError
 from egobench_tasks.making.audit.finding import Finding
 from egobench_tasks.making.log import LogFile
 from egobench_tasks.making.pages.html import clip_addresses, clips_html, render
-from egobench_tasks.making.pages.page import View
+from egobench_tasks.making.pages.page import View, refusal
 from egobench_tasks.making.review.decision import (
     GOLD,
     REASON_TITLES,
@@ -93,8 +93,8 @@ class ReviewDesk:
                     self._decide(sheet, message)
                     queue = self._queue(queue.name)
                     return self._view(queue.undecided_after(question_id), queue, decided=question_id)
-        except InputError as error:
-            return self._view(question_id, queue, str(error), panel=str(message.get("action", "")))
+        except (InputError, OSError) as error:
+            return self._view(question_id, queue, refusal(error), panel=str(message.get("action", "")))
         return self._view(question_id, queue)
 
     def _mark(self, sheet: Sheet, option: str, seen: str) -> None:
@@ -157,16 +157,14 @@ class ReviewDesk:
             raise InputError(f"your marks speak against the gold ({', '.join(against)}): say why it is confirmed")
 
     def _keep(self, sheet: Sheet, kind: type[Said], **values: Any) -> None:
-        """Write a record, and only then take it for said."""
-        said = kind(
-            question_id=sheet.page.entry.question_id,
-            shown=sheet.content.digest,
-            reviewer=self._reviewer,
-            when_utc=utc_now(),
-            **values,
-        )
+        """Write a record, and only then take it for said. What is said in sight of the gold stands after `Revealed`."""
+        question_id = sheet.page.entry.question_id
+        if sheet.may_see_gold and not self._opinion(question_id).revealed and kind is not Revealed:
+            self._keep(sheet, Revealed)
+        about: dict[str, Any] = {"question_id": question_id, "shown": sheet.content.digest, "reviewer": self._reviewer}
+        said = kind(**about, when_utc=utc_now(), **values)
         self._log.append(to_record(said))
-        self._opinions[said.question_id] = after(self._opinion(said.question_id), said)
+        self._opinions[question_id] = after(self._opinion(question_id), said)
 
     def _opinion(self, question_id: str) -> Opinion:
         return self._opinions.get(question_id, NO_OPINION)
@@ -174,9 +172,8 @@ class ReviewDesk:
     def _sheet(self, question_id: str, queue: Queue) -> Sheet:
         page = self._library.page(question_id)
         assert page is not None  # asked for ids of the library alone
-        opinion = self._opinion(question_id)
         ruling = queue.waiting.get(question_id) if queue.is_disputes else None
-        return Sheet(page, content_of(page), opinion, ruling, opinion.revealed or not self._blind)
+        return Sheet(page, content_of(page), self._opinion(question_id), ruling, self._blind)
 
     def _queue(self, name: str) -> Queue:
         return make_queue(name, self._all, self._opinions, self._others.read())

@@ -1,13 +1,13 @@
 """What becomes of each question once the reviews are in, by an explicit rule; and what the rule did. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from egobench_tasks.errors import InputError
-from egobench_tasks.making.review.decision import Content, Decision, Reason, Span
+from egobench_tasks.making.review.decision import Content, Reason, Span
 from egobench_tasks.making.review.settle import Ruling, Standing, Status, rule, status_of
-from egobench_tasks.making.review.state import Opinion, Opinions
+from egobench_tasks.making.review.state import Opinions
 
 
 class Rest(StrEnum):
@@ -55,20 +55,16 @@ def outcomes(shown: Mapping[str, Content], reviews: Mapping[str, Opinions], how:
 
 
 def check_same_questions(shown: Mapping[str, Content], reviews: Mapping[str, Opinions]) -> None:
-    """Raise ``InputError`` where a decision is on a question that is not there, or had other words."""
+    """Raise ``InputError`` where something was said of a question that is not there, or had other words."""
     digests = {question_id: content.digest for question_id, content in shown.items()}
-    decided = [one for opinions in reviews.values() for opinion in opinions.values() for one in _decisions(opinion)]
-    strange = sorted({one.question_id for one in decided if digests.get(one.question_id) != one.shown})
+    said = ((question_id, one.shown) for opinions in reviews.values() for question_id, one in opinions.items())
+    strange = sorted({question_id for question_id, found in said if set(found) != {digests.get(question_id)}})
     if strange:
         named = ", ".join(strange[:3]) + (f", … ({len(strange)} in all)" if len(strange) > 3 else "")
         raise InputError(
             f"the reviews are of another dataset: {named} not, or not in the same words and with the same answer, in "
-            "this one; give the dataset that was reviewed"
+            "this one; give the dataset that was reviewed, or another folder of reviews"
         )
-
-
-def _decisions(opinion: Opinion) -> Iterable[Decision]:
-    return (one for one in (opinion.decision, opinion.settlement) if one is not None)
 
 
 def _outcome(ruling: Ruling, shown: Content, how: Rule) -> Outcome:

@@ -11,7 +11,9 @@ from egobench_tasks.data import DatasetLocation, pin
 from egobench_tasks.making.audit.finding import Finding, read_findings
 from egobench_tasks.making.ids import check_id
 from egobench_tasks.making.log import LogFile
+from egobench_tasks.making.review.contents import load_contents
 from egobench_tasks.making.review.folder import Reviews, log_path, said_in
+from egobench_tasks.making.review.outcome import check_same_questions
 from egobench_tasks.making.review.state import replay
 
 
@@ -28,7 +30,8 @@ def review(
     """Serve one reviewer's page until interrupted; every decision is on disk before the page says so.
 
     ``folder`` holds a log a reviewer. ``findings``: an audit's, whose questions come first. Raises ``InputError`` for
-    an id that is none, a damaged log, a page of the same reviewer that is open already, and as `browse.launch.launch`.
+    an id that is none, a damaged log, reviews of other questions, a page of the same reviewer that is open already, and
+    as `browse.launch.launch`.
     """
     check_id(reviewer, "--reviewer")
     check_gradio("reviewing", "making")
@@ -37,8 +40,9 @@ def review(
 
     found: Sequence[Finding] = () if findings is None else read_findings(findings)
     others = Reviews(folder, besides=reviewer)
-    others.read()  # what is wrong with another's file must not show in the middle of the work
-    library = load_library(pin(location), [])
+    location = pin(location)
+    _, _, shown = load_contents(location)
+    library = load_library(location, [])
     log = LogFile(log_path(folder, reviewer))
     with log.held() as kept:
         if kept.torn_bytes:
@@ -48,6 +52,7 @@ def review(
                 file=sys.stderr,
             )
         opinions = replay(said_in(kept, log.path))
+        check_same_questions(shown, {**others.read(), reviewer: opinions})
         desk = ReviewDesk(library, reviewer, log, opinions, others, found, blind=blind)
         print(f"{desk.n_decided} of {len(library.entries)} questions decided by {reviewer}; kept in {log.path}")
         serve(desk, library.video_folders, [""], host=host, port=port, finished=threading.Event())

@@ -10,13 +10,19 @@ from egobench_tasks.making.review.state import Opinion
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """``ruling``: the dispute that is to be settled here, None where the decision is the reviewer's own."""
+    """``ruling``: the dispute that is to be settled here, None where the decision is the reviewer's own. ``blind``:
+    whether the gold is hidden until it is asked for."""
 
     page: QuestionPage
     content: Content
     opinion: Opinion
     ruling: Ruling | None
-    may_see_gold: bool
+    blind: bool
+
+    @property
+    def may_see_gold(self) -> bool:
+        """Whether the gold is shown."""
+        return self.opinion.revealed or not self.blind
 
     @property
     def to_mark(self) -> list[str]:
@@ -36,7 +42,7 @@ class Sheet:
     @property
     def may_mark(self) -> bool:
         """Whether marks may still be given: those given without the gold stay as they are once it was shown."""
-        return not self.opinion.revealed or not self.content.options
+        return not (self.blind and self.opinion.revealed and self.content.options)
 
 
 def content_of(page: QuestionPage) -> Content:

@@ -11,7 +11,8 @@ from egobench_tasks.making.seen import Seen
 class Opinion:
     """One reviewer on one question. ``decision`` is their own, ``settlement`` the one they gave as a third.
 
-    ``marks``: by option, in the dataset's letters. ``revealed``: whether they have seen the gold.
+    ``marks``: by option, in the dataset's letters. ``revealed``: whether they have seen the gold. ``shown``: the
+    digests of what was asked when they said something; one, unless the question was changed meanwhile.
     """
 
     marks: Mapping[str, Seen] = field(default_factory=dict)
@@ -19,6 +20,7 @@ class Opinion:
     revealed: bool = False
     decision: Decision | None = None
     settlement: Decision | None = None
+    shown: frozenset[str] = frozenset()
 
     @property
     def last(self) -> Decision | None:
@@ -33,6 +35,7 @@ Opinions = Mapping[str, Opinion]
 
 def after(opinion: Opinion, said: Said) -> Opinion:
     """Return an opinion after one more thing was said."""
+    opinion = replace(opinion, shown=opinion.shown | {said.shown})
     match said:
         case Mark():
             return replace(opinion, marks={**opinion.marks, said.option: said.seen})

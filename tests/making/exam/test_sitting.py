@@ -68,6 +68,7 @@ def test_a_record_of_another_form_is_refused():
             from_record(record, "f")
 
 
+@settings(deadline=None)
 @given(st.sets(st.sampled_from("ABCDEFGH"), min_size=1))
 def test_chosen_letters_are_read_as_a_models_would_be(letters):
     text = choice_text(letters)
