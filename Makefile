@@ -3,6 +3,8 @@
 # make check  ruff and mypy
 # make families   families of models, small and random, in an environment with torchvision; ONLY="gemma3 smolvlm" for some
 # make serve-transformers, make serve-vllm   a real server answers the sample (vLLM: 2.6 GB, needs AVX-512)
+# make cluster   the job scripts of docs/cluster on a SLURM of this machine's own (Debian, root): an array, requeued, merged
+# make docs   the pages in docs/ as a site in .site, read by file or server
 # make demo   the whole path on a generated benchmark: build, load, run two models, print their tables
 
 PYTHON ?= python3
@@ -11,7 +13,7 @@ INSTALLED := .venv/installed
 DEMO := .demo
 FAMILIES := .families
 
-.PHONY: demo test test-slow check families serve-transformers serve-vllm
+.PHONY: demo docs test test-slow check families serve-transformers serve-vllm cluster
 
 test: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
@@ -24,12 +26,18 @@ check: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(INSTALLED)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet  # the theme's word on MkDocs' next version
+
 serve-transformers: $(INSTALLED)
 	$(BIN)/python tests/servers/real.py transformers
 
 serve-vllm: $(INSTALLED)
 	test -x .vllm/bin/vllm || tests/servers/vllm.sh .vllm
 	$(BIN)/python tests/servers/real.py vllm --vllm .vllm/bin/vllm
+
+cluster: $(INSTALLED)
+	PATH=$(BIN):$$PATH tests/servers/slurm.sh
 
 # No network is asked for anything: the model is made on the spot, the data rendered.
 demo: export HF_HUB_OFFLINE := 1

@@ -47,6 +47,7 @@ ROOMS = [
     "egobench_tasks.files",
     "egobench_tasks.cache",
     "egobench_tasks.texts",
+    "egobench_tasks.stopping",
     "egobench_tasks.errors",
     "egobench_tasks",
 ]

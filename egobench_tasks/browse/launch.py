@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from egobench_tasks.browse.listen import check_gradio, listen
+from egobench_tasks.browse.listen import check_gradio, serve_page
 from egobench_tasks.browse.load import load_library
 from egobench_tasks.data import DatasetLocation
 
@@ -23,6 +23,5 @@ def launch(dataset: DatasetLocation, runs: Sequence[Path], *, host: str = "127.0
 
     library = load_library(dataset, runs)
     app = build_app(library, FrameStore())
-    listen(app, library.video_folders, host=host, port=port, css=style())
-    print(f"{len(library.entries)} questions at http://{host}:{port}/ (end with Ctrl-C)", flush=True)
-    app.block_thread()
+    said = f"{len(library.entries)} questions at http://{host}:{port}/ (end with Ctrl-C)"
+    serve_page(app, library.video_folders, [said], host=host, port=port, css=style())

@@ -8,6 +8,7 @@ import typer
 from egobench_tasks.commands.exam import exam_app
 from egobench_tasks.commands.review import review_app
 from egobench_tasks.errors import InputError
+from egobench_tasks.stopping import ending_on_sigterm
 
 app = typer.Typer()
 app.add_typer(review_app, name="review")
@@ -15,6 +16,7 @@ app.add_typer(exam_app, name="exam")
 
 
 @app.command()
+@ending_on_sigterm()
 def audit(
     dataset: Annotated[str, typer.Argument(help="A dataset folder, or ORG/NAME[@REVISION] on the Hub.")],
     models: Annotated[

@@ -5,7 +5,14 @@ from typing import Annotated, Literal
 
 import typer
 
+from egobench_tasks import __version__
 from egobench_tasks.errors import EgobenchError, InputError
+from egobench_tasks.stopping import ending_on_sigterm
+
+_LISTED_FIRST = (
+    "The dataset's page shows scores once the Hub has the benchmark on its list, which its staff keeps: the dataset's "
+    "eval.yaml must be there, and its evaluation_framework must be a name that they list."
+)
 
 app = typer.Typer()
 baseline_app = typer.Typer(no_args_is_help=True, help="What guessing scores: the floor under every model's figure.")
@@ -50,11 +57,15 @@ def compare(
 
 
 @app.command()
+@ending_on_sigterm()
 def judge(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's --output-dir, with details saved.")],
     model: Annotated[str | None, typer.Option(help="The judge's model (EGOBENCH_JUDGE_MODEL).")] = None,
     base_url: Annotated[str | None, typer.Option(help="The judge's API root (EGOBENCH_JUDGE_BASE_URL).")] = None,
     config: Annotated[Path | None, typer.Option(help="A YAML file with the judge's settings.")] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ask for every verdict anew; later runs take the new ones, too.")
+    ] = False,
     max_unjudged: Annotated[
         float | None, typer.Option(min=0, max=1, help="Exit with 1 above this share of answers without a verdict.")
     ] = None,
@@ -73,7 +84,7 @@ def judge(
         raise InputError(
             "no judge: give --model and --base-url, or set EGOBENCH_JUDGE_MODEL and EGOBENCH_JUDGE_BASE_URL"
         )
-    judged = judge_run(run, settings, VerdictStore(default_store_path()))
+    judged = judge_run(run, settings, VerdictStore(default_store_path()), fresh=fresh)
     Console().print(judged_run_table(judged))
     limit = MAX_UNJUDGED_RATE if max_unjudged is None else max_unjudged
     overall = judged.overall
@@ -117,13 +128,31 @@ def results(
     dataset_id: Annotated[
         str | None, typer.Option(metavar="ORG/NAME", help="The benchmark's repository, for a run over a folder.")
     ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where the results can be looked at (default: the dataset's page)."),
+    ] = None,
+    user: Annotated[str | None, typer.Option(metavar="NAME", help="The Hub user who ran the model.")] = None,
+    push: Annotated[
+        str | None, typer.Option(metavar="ORG/MODEL", help="Offer the files to this model as a pull request.")
+    ] = None,
     form: Annotated[Literal["eval-results"], typer.Option("--format", help="The Hub's form.")] = "eval-results",
 ) -> None:
-    """Write a run's scores in the Hub's form for a model repository: .eval_results/*.yaml."""
-    from egobench_tasks.files import write_atomically
-    from egobench_tasks.report.show.eval_results import eval_results
+    """Write a run's scores in the Hub's form for a model repository: .eval_results/*.yaml.
 
-    for name, text in eval_results(run, dataset_id=dataset_id).items():
+    The dataset's page shows them once the benchmark and the framework that its eval.yaml names are on the Hub's list.
+    """
+    from egobench_tasks.files import write_atomically
+    from egobench_tasks.report.show.eval_results import Source, eval_results
+
+    files = eval_results(run, dataset_id=dataset_id, source=Source(source, user))
+    if push is not None:
+        from dataset_scripts.publish.results import open_pull_request
+
+        print(open_pull_request(files, push, description=f"Measured with egobench {__version__}."))
+        print(_LISTED_FIRST)
+        return
+    for name, text in files.items():
         path = out / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with write_atomically(path) as file:

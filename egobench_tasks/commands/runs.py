@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from egobench_tasks.stopping import ending_on_sigterm
+
 app = typer.Typer()
 run_app = typer.Typer(no_args_is_help=True, help="Ask a model every question and score it.")
 app.add_typer(run_app, name="run")
@@ -19,6 +21,7 @@ _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 @run_app.command("transformers", context_settings=_PASS_ON)
+@ending_on_sigterm()
 def run_transformers(
     context: typer.Context,
     model_args: Annotated[
@@ -67,6 +70,7 @@ def run_transformers(
 
 
 @run_app.command("endpoint", context_settings=_PASS_ON)
+@ending_on_sigterm()
 def run_endpoint(
     context: typer.Context,
     config: Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="The endpoint's settings.")],

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tqdm import tqdm
 
+from egobench_tasks import stopping
 from egobench_tasks.judge.identity import JudgeIdentity, served_identity
 from egobench_tasks.judge.prompt import JudgeItem, judge_messages
 from egobench_tasks.judge.same_judge import check_same_judge
@@ -20,8 +21,9 @@ from egobench_tasks.runs.attempts import growing_budgets
 from egobench_tasks.runs.claims import Claims
 from egobench_tasks.runs.same_model import find_place
 from egobench_tasks.runs.sessions import Place
-from egobench_tasks.servers.client import SILENCE_S, ServerClient, tell
+from egobench_tasks.servers.client import ServerClient, tell
 from egobench_tasks.servers.failures import FailureKind, RequestFailed
+from egobench_tasks.servers.pace import rest
 from egobench_tasks.servers.rounds import Outcome, ask_all
 
 _FAILURES: Mapping[FailureKind, NoVerdict] = {
@@ -41,7 +43,6 @@ OUTAGES = frozenset(failure for kind, failure in _FAILURES.items() if kind.is_ou
 _places: dict[tuple[str, str], Place | None] = {}
 """Where judges are, by address and model: looked at once a process, since Inspect judges answers one by one."""
 _NOT_ASKED = Judgement(None, NoVerdict.NOT_ASKED, "")
-_LOOK_AGAIN_S = 1.0
 _SHOWN_CHARACTERS = 300
 
 
@@ -52,26 +53,33 @@ def stored_judgements(items: Sequence[JudgeItem], identity: JudgeIdentity, store
     return [found.get(key, _NOT_ASKED) for key in keys]
 
 
-def judge(items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictStore) -> list[Judgement]:
+def judge(
+    items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictStore, *, fresh: bool = False
+) -> list[Judgement]:
     """Judge all items, asking only for verdicts the store lacks; see `judge_async`."""
-    return asyncio.run(judge_async(items, settings, store))
+    return asyncio.run(judge_async(items, settings, store, fresh=fresh))
 
 
-async def judge_async(items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictStore) -> list[Judgement]:
+async def judge_async(
+    items: Sequence[JudgeItem], settings: JudgeSettings, store: VerdictStore, *, fresh: bool = False
+) -> list[Judgement]:
     """Return one judgement an item, in the items' order; equal items are asked once.
+
+    ``fresh``: this judge's verdicts so far are not taken, now or later.
 
     Raises no error for a judge that fails: see `Judgement.failure` for what went wrong. Raises ``InputError`` where
     kept verdicts are those of another judge of this name (see `same_judge`). Another run that is asking the same judge
-    for verdicts of this store is waited for.
+    for verdicts of this store is waited for. Raises `Stopped` where SIGTERM came before all were asked for.
     """
     identity = served_identity(settings)
+    if fresh:
+        store.begin_anew(identity)
     before = stored_judgements(items, identity, store)
     place = await _look_at_judge(items, before, settings, identity, store)
     if not _without_verdict(items, before, identity):
         return before
     store.check()
     claims, claim = Claims(store.path.parent / "claims"), _claim_key(items, identity)
-    waited_s = 0.0
     while True:
         with claims.claim(claim) as is_ours:
             if is_ours:
@@ -80,11 +88,12 @@ async def judge_async(items: Sequence[JudgeItem], settings: JudgeSettings, store
                 if missing:
                     await _ask_all(missing, settings, identity, store, place)
                 break
-        if waited_s % SILENCE_S == 0:
-            tell(f"another run is asking {settings.model} ({claims.holder(claim)}); waiting for its verdicts")
-        await asyncio.sleep(_LOOK_AGAIN_S)
-        waited_s += _LOOK_AGAIN_S
-    return stored_judgements(items, identity, store)
+        for pause_s in claims.pauses(lambda: [claim], lambda _: f"{settings.model} is being asked by"):
+            await rest(pause_s)
+    judgements = stored_judgements(items, identity, store)
+    if stopping.is_asked() and (left := _without_verdict(items, judgements, identity)):
+        raise stopping.stopped(len(items) - len(left), len(items), "verdicts", store.path, fresh=fresh)
+    return judgements
 
 
 def _without_verdict(

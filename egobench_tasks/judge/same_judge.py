@@ -28,7 +28,10 @@ VERDICTS: Work[KeptVerdict] = Work(
     title=lambda kept: in_short(kept.item.question),
     shown=_shown,
     same=_same,
-    ways=("a label (EGOBENCH_JUDGE_LABEL=NAME) keeps this judge's verdicts apart from its namesake's",),
+    ways=(
+        "egobench judge RUN --fresh asks this one for every verdict anew, and later runs go on with its verdicts, or",
+        "a label (EGOBENCH_JUDGE_LABEL=NAME) keeps this judge's verdicts apart from its namesake's",
+    ),
 )
 
 

@@ -18,6 +18,8 @@ from egobench_tasks.runs.sessions import Place, Session
 from egobench_tasks.runs.values import from_json
 from egobench_tasks.texts import well_formed
 
+_BEGINS_ANEW = "begins_anew"
+
 
 def default_store_path() -> Path:
     """Return where verdicts are kept: ``judge/verdicts.jsonl`` in the cache folder, or in the user's own where that is
@@ -91,6 +93,10 @@ class VerdictStore:
         """Note that the judge at a place gave the verdicts of some sessions again (see `work_of`)."""
         self._write({"judge": to_record(judge), "place": asdict(place), "confirmed": sorted(sessions)})
 
+    def begin_anew(self, judge: JudgeIdentity) -> None:
+        """Note that what the judge has said so far is not to be taken any more. It stays in the file."""
+        self._write({_BEGINS_ANEW: True, "judge": to_record(judge)})
+
     def work_of(self, judge: JudgeIdentity) -> tuple[dict[str, Session], dict[str, list[KeptVerdict]]]:
         """Return where and when a judge was asked, and the verdicts it gave there: one session a place."""
         confirmed: dict[str, set[str]] = {}
@@ -137,16 +143,26 @@ class VerdictStore:
                 continue  # of another form, or no judgement at all (`confirm`)
 
     def _lines(self) -> Iterator[dict[str, Any]]:
+        """The records that count: of each judge those since it last began anew."""
+        begun_at = {
+            _digest(record): number for number, record in self._all_lines(_BEGINS_ANEW) if record.get(_BEGINS_ANEW)
+        }
+        for number, record in self._all_lines():
+            if not begun_at or number > begun_at.get(_digest(record), -1):
+                yield record
+
+    def _all_lines(self, holding: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
+        """Every record and its place in the file; of those alone in which a word stands, where one is given."""
         if not self.path.exists():
             return
         with self.path.open("rb") as file:
-            for line in file:
+            for number, line in enumerate(file):
                 try:
-                    record = json.loads(line)
+                    record = json.loads(line) if holding.encode() in line else None
                 except (ValueError, RecursionError):
                     continue  # half a line that a kill left behind: its item is asked again
                 if isinstance(record, dict):
-                    yield record
+                    yield number, record
 
 
 def _append_line(path: Path, line: bytes) -> None:
@@ -173,6 +189,14 @@ def _session(judge: JudgeIdentity, place: str, confirmed: Collection[str]) -> Se
         place=from_json(Place, record) if record else None,
         confirmed=tuple(sorted(confirmed)),
     )
+
+
+def _digest(record: Mapping[str, Any]) -> str | None:
+    """Whose record it is, as `JudgeIdentity.digest`; None where it does not say."""
+    try:
+        return from_record(record["judge"]).digest
+    except (KeyError, TypeError, AttributeError):
+        return None
 
 
 def _is_other(served: str | None, kept_served: str | None) -> bool:

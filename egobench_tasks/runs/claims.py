@@ -5,15 +5,21 @@ machine, and elsewhere once it has not been renewed for `LEASE_S`. Leases need n
 clocks that agree.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import SoftFileLease, Timeout
 
 from egobench_tasks.files import make_private_folder
+from egobench_tasks.servers.client import SILENCE_S, tell
 
 LEASE_S = 60.0
+BEING_ASKED = "{} questions are being asked by"
+"""Words for `Claims.pauses`."""
+
+_LOOK_AGAIN_S = 1.0
+"""How often to look whether another run has answered what it has claimed."""
 
 
 class Claims:
@@ -54,6 +60,22 @@ class Claims:
             lines = []
         facts = dict(line.split("=", 1) for line in lines if "=" in line)
         return f"process {facts['pid']} on {facts['host']}" if {"pid", "host"} <= facts.keys() else "another run"
+
+    def pauses(self, left: Callable[[], Sequence[str]], words: Callable[[int], str]) -> Iterator[float]:
+        """Yield the seconds to sleep before looking again, until a key is free to be claimed, or none is left.
+
+        Says once a minute what is waited for, and who is at it.
+
+        Args:
+            left: the keys that are still waited for.
+            words: what is said of so many, before who is at it: "3 questions are being asked by".
+        """
+        n_waited = 0
+        while (keys := left()) and not any(map(self.is_free, keys)):
+            if n_waited * _LOOK_AGAIN_S % SILENCE_S == 0:
+                tell(f"{words(len(keys))} {self.holder(keys[0])}; waiting for it")
+            yield _LOOK_AGAIN_S
+            n_waited += 1
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.claim"

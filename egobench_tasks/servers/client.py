@@ -8,7 +8,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from email.message import Message as HeaderReader
@@ -19,9 +19,10 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import httpx
 from tqdm import tqdm
 
+from egobench_tasks.servers.body import Body
 from egobench_tasks.servers.dialect import Message, adapted, first_dialect
 from egobench_tasks.servers.failures import FailureKind, RequestFailed, kind_of_status
-from egobench_tasks.servers.pace import Lanes, Pace, backoff_s
+from egobench_tasks.servers.pace import Lanes, Pace, backoff_s, rest
 from egobench_tasks.servers.reply import BadReply, Reply, read_reply
 from egobench_tasks.servers.settings import AUTO, ServerSettings
 from egobench_tasks.servers.stream import StreamCut, TooLarge, read_body
@@ -106,7 +107,7 @@ class ServerClient:
 
         ``repeat``: see `ServerSettings.request_fields`.
         Repeats what may pass, waits where the server says so, and does without what it refuses; raises
-        `RequestFailed` for what is left.
+        `RequestFailed` for what is left, and `Stopped` instead of waiting where SIGTERM has come.
         """
         n_failures = 0
         while True:
@@ -117,7 +118,7 @@ class ServerClient:
                     started_s = time.monotonic()
                     dialect = self._dialect
                     fields = self.settings.request_fields(budget_tokens, repeat)
-                    reply = await self._attempt(dialect.put(fields, messages))
+                    reply = await self._attempt(Body(dialect.put(fields, messages)))
                 self._answered()
                 return reply, time.monotonic() - started_s
             except _Failure as failure:
@@ -144,12 +145,12 @@ class ServerClient:
             return None
         return text if response.is_success else ""
 
-    async def _attempt(self, body: dict[str, object]) -> Reply:
+    async def _attempt(self, body: Body) -> Reply:
         token = object()
         self._under_way[token] = time.monotonic()
         try:
             async with asyncio.timeout(self.settings.timeout_s):
-                text, response = await self._post(json.dumps(body).encode())
+                text, response = await self._post(body)
         except TimeoutError:
             raise _Failure(FailureKind.TIMEOUT, f"no reply within {self.settings.timeout_s:g} s") from None
         except TooLarge as error:
@@ -162,8 +163,14 @@ class ServerClient:
             raise self._of_status(response, text)
         return self._read(text)
 
-    async def _post(self, body: bytes) -> tuple[str, httpx.Response]:
-        async with self._http.stream("POST", self._url, content=body, headers=self._headers) as response:
+    async def _post(self, body: Body) -> tuple[str, httpx.Response]:
+        async def pieces() -> AsyncIterator[bytes]:
+            for piece in body.pieces():
+                yield piece
+
+        # Without its length it would go out in chunks of HTTP's own, which some servers refuse.
+        headers = {**self._headers, "Content-Length": str(body.n_bytes)}
+        async with self._http.stream("POST", self._url, content=pieces(), headers=headers) as response:
             return await read_body(response.aiter_bytes(), _charset(response.headers)), response
 
     def _read(self, text: str) -> Reply:
@@ -223,7 +230,7 @@ class ServerClient:
         if failure.kind is FailureKind.TIMEOUT:
             self.lanes.went_badly()
         if failure.wait_s is None:
-            await asyncio.sleep(backoff_s(n_failures))
+            await rest(backoff_s(n_failures))
         else:
             self._pace.pause(failure.wait_s)
 

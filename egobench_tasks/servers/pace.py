@@ -6,8 +6,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from egobench_tasks import stopping
+
 _FIRST_BACKOFF_S = 0.5
 _MAX_BACKOFF_S = 60.0
+_LOOK_S = 1.0
+
+
+async def rest(seconds: float) -> None:
+    """Sleep, but no longer than a run may: raises `Stopped` within a second of SIGTERM."""
+    stopping.check()
+    ends_s = asyncio.get_running_loop().time() + seconds
+    while (left_s := ends_s - asyncio.get_running_loop().time()) > 0:
+        await asyncio.sleep(min(left_s, _LOOK_S))
+        stopping.check()
 
 
 class Pace:
@@ -19,11 +31,11 @@ class Pace:
         self._queue = asyncio.Lock()
 
     async def turn(self) -> None:
-        """Wait until the next request may start."""
+        """Wait until the next request may start. Raises `Stopped` where the run is to end first."""
         now_s = asyncio.get_running_loop().time
         async with self._queue:
             while (wait_s := self._earliest_s - now_s()) > 0:  # again: a pause may have come meanwhile
-                await asyncio.sleep(wait_s)
+                await rest(wait_s)
             self._earliest_s = now_s() + self._gap_s
 
     def pause(self, seconds: float) -> None:

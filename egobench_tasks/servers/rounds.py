@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from enum import Enum, auto
 from typing import TypeVar
 
+from egobench_tasks import stopping
 from egobench_tasks.servers.client import ServerClient
 
 GIVE_UP_AFTER = 16
@@ -27,6 +28,8 @@ async def ask_all(
 ) -> list[Item]:
     """Run ``ask_one`` on all items, in as many lanes as the client allows; return those that were given up unasked.
 
+    After SIGTERM no further item is taken, and those under way are waited for, unless they only wait themselves.
+
     Raises the first error that is none of a request: a defect, or a full disk.
     """
     waiting = list(items)
@@ -34,13 +37,21 @@ async def ask_all(
     outages_in_a_row = 0
     give_up_after = give_up_limit(client)
 
+    def is_over() -> bool:
+        return not waiting or outages_in_a_row >= give_up_after or stopping.is_asked()
+
     async def work() -> None:
         nonlocal outages_in_a_row
-        while waiting and outages_in_a_row < give_up_after:
+        while not is_over():
             async with client.lane():
-                if not waiting or outages_in_a_row >= give_up_after:
+                if is_over():
                     return
-                outcome = await ask_one(waiting.pop())
+                item = waiting.pop()
+                try:
+                    outcome = await ask_one(item)
+                except stopping.Stopped:
+                    waiting.append(item)
+                    return
             if outcome is Outcome.OUTAGE:
                 outages_in_a_row += 1
             elif outcome is Outcome.ALIVE:

@@ -189,6 +189,29 @@ def test_only_the_datasets_clips_are_served_and_nothing_is_taken(server, sample_
     assert status(server, "POST", "/gradio_api/upload") == 403
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "evil.com"])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/"),
+        ("GET", "/config"),
+        ("GET", "/gradio_api/info"),
+        ("GET", "/gradio_api/queue/data?session_hash=x"),
+        ("POST", "/gradio_api/queue/join"),
+        ("OPTIONS", "/gradio_api/queue/join"),
+        ("OPTIONS", "/"),
+        ("GET", "/nothing"),
+    ],
+)
+def test_a_page_of_another_site_gets_leave_for_nothing_on_any_path(server, method, path, host):
+    connection = http.client.HTTPConnection("127.0.0.1", server, timeout=20)
+    asking = {"Origin": "http://evil.com", "Access-Control-Request-Method": "POST"}
+    connection.request(method, path, headers={"Host": f"{host}:{server}", **asking})
+    reply = connection.getresponse()
+    assert reply.status == 403
+    assert [name for name, _ in reply.getheaders() if name.lower().startswith("access-control")] == []
+
+
 def test_a_port_in_use_is_named(server, sample_runs):
     command = [sys.executable, "-c", LAUNCH, str(server), sample_runs.location.path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)

@@ -141,3 +141,15 @@ def test_a_folder_that_cannot_be_written_says_what_to_do(tmp_path):
 def test_the_default_store_is_in_the_cache_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("EGOBENCH_CACHE", str(tmp_path))
     assert default_store_path() == tmp_path / "judge" / "verdicts.jsonl"
+
+
+def test_what_a_judge_said_before_it_began_anew_is_not_taken_and_stays_in_the_file(store):
+    other = JudgeIdentity("m2", JUDGE.wording)
+    for judge in (JUDGE, other):
+        store.append(ITEM, judge, RIGHT)
+    store.begin_anew(JUDGE)
+    assert store.find({_key()}) == {} and store.work_of(JUDGE) == ({}, {})
+    assert store.find({verdict_key(ITEM, other)}) == {verdict_key(ITEM, other): RIGHT}
+    store.append(ITEM, JUDGE, FAILED)
+    assert store.find({_key()}) == {_key(): FAILED}
+    assert len(store.path.read_text().splitlines()) == 4

@@ -15,11 +15,9 @@ from PIL import Image
 
 from egobench_tasks.hosts.endpoint.message import user_message
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings
-from egobench_tasks.hosts.endpoint.sight import BUDGET_TOKENS, LAST_BUDGET_TOKENS, QUESTION, SIZE_PX
-from egobench_tasks.runs.attempts import growing_budgets
+from egobench_tasks.hosts.endpoint.sight import QUESTION, SIZE_PX, ask_probe
 from egobench_tasks.servers.client import ServerClient
 from egobench_tasks.servers.dialect import Message
-from egobench_tasks.servers.failures import RequestFailed
 from egobench_tasks.servers.reply import Reply
 
 Size = tuple[int, int]
@@ -89,15 +87,8 @@ class PromptMeter:
 
     async def _count(self, parts: Sequence[str | bytes]) -> int | None:
         """Prompt tokens of a message; None where the server counts none, or refuses it: then nothing can be said."""
-        for budget_tokens in growing_budgets(BUDGET_TOKENS, LAST_BUDGET_TOKENS):
-            try:
-                reply, _ = await self._client.complete([user_message(parts, self._settings)], budget_tokens)
-            except RequestFailed as error:
-                if error.kind.is_outage:
-                    raise
-            else:
-                return reply.n_prompt_tokens
-        return None
+        reply = await ask_probe(self._client, user_message(parts, self._settings))
+        return reply.n_prompt_tokens if isinstance(reply, Reply) else None
 
 
 def _image_sizes(content: Sequence[Mapping[str, Any]]) -> Counter[Size]:

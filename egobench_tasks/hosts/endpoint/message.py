@@ -11,6 +11,7 @@ from egobench_tasks.asking.messages import jpeg_parts
 from egobench_tasks.asking.prompts import Segment
 from egobench_tasks.frames.lazy import FrameList
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings, ImageDetail
+from egobench_tasks.servers.body import DataUri
 from egobench_tasks.servers.dialect import Message
 
 _QUALITY_OF_SCALED = 90
@@ -33,9 +34,9 @@ def user_message(parts: Sequence[str | bytes], settings: EndpointSettings) -> Me
     return {"role": "user", "content": content}
 
 
-def data_uri(jpeg: bytes) -> str:
+def data_uri(jpeg: bytes) -> DataUri:
     """A JPEG as a ``data:`` URI."""
-    return "data:image/jpeg;base64," + base64.b64encode(jpeg).decode("ascii")
+    return DataUri("data:image/jpeg;base64," + base64.b64encode(jpeg).decode("ascii"))
 
 
 def encoded_anew(jpeg: bytes, quality: int | None, width_px: int | None) -> bytes:

@@ -9,11 +9,13 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from tqdm import tqdm
 
+from egobench_tasks import stopping
 from egobench_tasks.asking.messages import to_record
 from egobench_tasks.asking.order import clips_together
 from egobench_tasks.asking.prompts import Segment
@@ -36,6 +38,7 @@ from egobench_tasks.runs.journal import (
     Answer,
     Journal,
     answer_key,
+    is_fresh,
     journal_folder,
     next_generation,
     question_key,
@@ -118,13 +121,18 @@ class EndpointAnswers:
         Before the first, the model is looked at: raises ``InputError`` where kept answers are another model's (see
         `same_model`). Where any question has frames, the sight check follows: raises ``EgobenchError`` where the server
         ignores images. Raises ``InputError`` too where the journal cannot be written. What another run is asking at
-        the moment is left to it, and waited for.
+        the moment is left to it, and waited for. Raises `Stopped` where SIGTERM came before all were asked.
         """
         started_s = time.monotonic()
         missing = clips_together(self.missing(questions), lambda question: (question.frames, question.prompt))
         async with ServerClient(self._settings) as client:
             await self._look_at_model(client, questions, n_missing=len(missing))
-            unanswered = await self._ask_missing(client, missing) if missing else []
+            unanswered: list[Unanswered] = []
+            with suppress(stopping.Stopped):
+                unanswered = await self._ask_missing(client, missing) if missing else []
+        if stopping.is_asked() and (left := self.missing(missing)):
+            n_done = len(questions) - len(left)
+            raise stopping.stopped(n_done, len(questions), "answers", self.journal.folder, fresh=is_fresh())
         counts = count([self.find(question) for question in questions], len(missing), self._n_asked_again)
         self.asked = Asked(counts=counts, seconds=time.monotonic() - started_s)
         return unanswered

@@ -16,7 +16,7 @@ from egobench_tasks.servers.reply import Reply
 
 QUESTION = "Which shape does the picture show? Answer with one word."
 # Reasoning models spend hundreds of tokens before their first word, and some servers refuse less than they need.
-BUDGET_TOKENS, LAST_BUDGET_TOKENS = 256, 4096
+_BUDGET_TOKENS, _LAST_BUDGET_TOKENS = 256, 4096
 SIZE_PX = (480, 270)  # a frame of 16:9 footage, so that the cost of a frame can be read off
 
 
@@ -58,27 +58,35 @@ def picture() -> bytes:
     return file.getvalue()
 
 
-async def _ask(client: ServerClient, message: Message, *, to_its_end: bool = False) -> Reply | RequestFailed:
+async def ask_probe(client: ServerClient, message: Message, *, to_its_end: bool = False) -> Reply | RequestFailed:
     """Ask with more and more tokens until there is a reply, or one that was not cut; return the refusal if all are.
 
-    Raises ``EgobenchError`` for an outage.
+    Raises `RequestFailed` for an outage.
     """
     cap_tokens = client.settings.max_tokens_cap
-    budgets = growing_budgets(min(BUDGET_TOKENS, cap_tokens), min(LAST_BUDGET_TOKENS, cap_tokens))
+    budgets = growing_budgets(min(_BUDGET_TOKENS, cap_tokens), min(_LAST_BUDGET_TOKENS, cap_tokens))
     last: Reply | RequestFailed | None = None
     for budget_tokens in budgets:
         try:
             last, _ = await client.complete([message], budget_tokens)
         except RequestFailed as error:
             if error.kind.is_outage:
-                what = "text alone" if len(message["content"]) == 1 else "a picture"
-                raise EgobenchError(f"the server does not answer a question of {what}: {error}") from None
+                raise
             last = last or error
         else:
             if not to_its_end or ending(last.finish_reason) is not Ending.LENGTH:
                 break
     assert last is not None  # there is a first budget
     return last
+
+
+async def _ask(client: ServerClient, message: Message, *, to_its_end: bool = False) -> Reply | RequestFailed:
+    """As `ask_probe`; raises ``EgobenchError`` for an outage."""
+    try:
+        return await ask_probe(client, message, to_its_end=to_its_end)
+    except RequestFailed as error:
+        what = "text alone" if len(message["content"]) == 1 else "a picture"
+        raise EgobenchError(f"the server does not answer a question of {what}: {error}") from None
 
 
 def _said(reply: Reply | RequestFailed) -> tuple[str, str] | None:

@@ -23,6 +23,7 @@ from egobench_tasks.judge.settings import JudgeSettings, load_settings
 from egobench_tasks.judge.store import VerdictStore, default_store_path
 from egobench_tasks.judge.summary import LOST, MAX_UNJUDGED_RATE, UNANSWERED, JudgeSummary, describe, summarise
 from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
+from egobench_tasks.stopping import Stopped
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +85,8 @@ def judge_answers(items: Sequence[JudgeItem | Judgement], settings: JudgeSetting
     asked = [item for item in items if isinstance(item, JudgeItem)]
     try:
         given = judge(asked, settings, VerdictStore(default_store_path())) if settings else None
+    except Stopped:
+        raise  # the same command judges them, and saves answers and verdicts together
     except EgobenchError as error:
         logger.error(str(error))
         given = None

@@ -103,15 +103,16 @@ def read_open_answers(run: Path) -> list[SavedAnswer]:
     ]
 
 
-def judge_run(run: Path, settings: JudgeSettings, store: VerdictStore) -> JudgedRun:
+def judge_run(run: Path, settings: JudgeSettings, store: VerdictStore, *, fresh: bool = False) -> JudgedRun:
     """Judge a run's open answers, asking only for verdicts the store lacks, and write them under the run.
 
-    They go to a file of this judge's own (`judge.verdict_files`). Raises what `read_open_answers` raises.
+    They go to a file of this judge's own (`judge.verdict_files`). ``fresh``: kept ones are not taken, now or later.
+    Raises what `read_open_answers` raises, and `Stopped` where SIGTERM came before all were asked for.
     """
     answers = read_open_answers(run)
     check_output_folder(run)
     items = [answer.item for answer in answers if isinstance(answer.item, JudgeItem)]
-    given = judge(items, settings, store)
+    given = judge(items, settings, store, fresh=fresh)
     identity = served_identity(settings)
     tasks = [answer.task for answer in answers if isinstance(answer.item, JudgeItem)]
     if any(judgement.verdict is not None for judgement in given):  # a judge that said nothing has no file

@@ -2,35 +2,33 @@
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property, partial
 from typing import Any
 
 import torch
 from accelerate import Accelerator, InitProcessGroupKwargs
-from accelerate.utils import broadcast_object_list, gather_object
+from accelerate.utils import broadcast_object_list
 from lighteval.models.model_output import ModelResponse
 from lighteval.models.transformers.vlm_transformers_model import VLMTransformersModel, VLMTransformersModelConfig
 from lighteval.models.utils import _simplify_name
 from lighteval.tasks.prompt_manager import PromptManager
 from lighteval.tasks.requests import Doc
 from lighteval.utils.cache_management import SampleCache
-from tqdm import tqdm
 
-from egobench_tasks.asking.messages import from_record
-from egobench_tasks.asking.order import clips_together
+from egobench_tasks import stopping
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.generation import Generation, generation
 from egobench_tasks.hosts.lighteval.identity import model_identity, with_identity
 from egobench_tasks.hosts.lighteval.messages import is_ours
 from egobench_tasks.hosts.lighteval.repeats import joined, key_rows, repeat_of, with_repeats
+from egobench_tasks.hosts.lighteval.rounds import Round
 from egobench_tasks.hosts.lighteval.said import read_tokens
 from egobench_tasks.hosts.lighteval.usage import usage_errors
-from egobench_tasks.hosts.lighteval.vision.ahead import Cost, prepared_ahead, workers_for
 from egobench_tasks.hosts.lighteval.vision.model import VisionModel
-from egobench_tasks.hosts.lighteval.vision.prepare import Prepared, Question, prepare
+from egobench_tasks.hosts.lighteval.vision.prepare import Prepared
 from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
 from egobench_tasks.runs.attempts import ended_by_itself, growing_budgets, next_attempt
 from egobench_tasks.runs.journal import (
@@ -38,6 +36,7 @@ from egobench_tasks.runs.journal import (
     Answer,
     Journal,
     answer_key,
+    is_fresh,
     journal_folder,
     next_generation,
     question_key,
@@ -135,7 +134,11 @@ class FrameVLM(VLMTransformersModel):
         )
 
     def greedy_until(self, docs: list[Doc]) -> list[ModelResponse]:
-        """Answer the documents in their order: from the journal where it has them, else by generating."""
+        """Answer the documents in their order: from the journal where it has them, else by generating.
+
+        Questions that another run is at are left to it, and waited for. Raises `Stopped` where SIGTERM comes before all
+        are answered.
+        """
         ours = [doc for doc in docs if is_ours(doc)]
         others = [doc for doc in docs if not is_ours(doc)]
         asked = with_repeats(ours, self._n_repeats)
@@ -160,11 +163,16 @@ class FrameVLM(VLMTransformersModel):
         n_missing = sum(map(len, self._waiting(docs, kept).values()))
         if self.accelerator.is_main_process:
             logger.info(f"{len(docs) - n_missing} answers from the journal {journal.folder}, {n_missing} to generate")
-        while waiting := self._waiting(docs, kept):
-            budget_tokens = min(waiting)  # all questions are answered once before any is asked for longer answers
-            for answer in self._generate_all(waiting[budget_tokens], budget_tokens, journal):
-                kept[answer.key] = answer
-        journal.close()
+        try:
+            while waiting := self._waiting(docs, kept):
+                budget_tokens = min(waiting)  # all questions are answered once before any is asked for longer answers
+                for answer in self._round(waiting[budget_tokens], budget_tokens, journal).answers():
+                    kept[answer.key] = answer
+        except stopping.Stopped:
+            n_done = len(docs) - sum(map(len, self._waiting(docs, kept).values()))
+            raise stopping.stopped(n_done, len(docs), "answers", journal.folder, fresh=is_fresh()) from None
+        finally:
+            journal.close()
         answers = [self._last_attempt(doc, kept) for doc in docs]
         self.asked = Asked(counts=count(answers, n_asked=n_missing), seconds=time.monotonic() - started_s)
         thinking = bool(left_open(self._vision.prompt(["?"])))  # the template opens the reasoning for the model
@@ -179,36 +187,21 @@ class FrameVLM(VLMTransformersModel):
                 waiting.setdefault(budget_tokens, []).append(doc)
         return waiting
 
-    def _generate_all(self, docs: list[Doc], budget_tokens: int, journal: Journal) -> Iterator[Answer]:
-        """Generate over all processes, each its share, and yield every process's answers on each.
-
-        Processes meet after every batch: one that runs far ahead would wait at the end for longer
-        than the process group's time limit, and take the run down with it.
-        """
-        docs = clips_together(docs, lambda doc: (doc.images, doc.query))
-        world = self.accelerator.num_processes
-        share = docs[self.accelerator.process_index :: world]
-        n_batches = -(-len(docs[::world]) // self.batch_size)
-        batches = [share[i * self.batch_size :][: self.batch_size] for i in range(n_batches)]
-        prepared = zip(batches, self._prepared([list(map(_question, batch)) for batch in batches]), strict=True)
-        what = f"Answering in {budget_tokens:,} tokens"
-        progress = tqdm(prepared, total=n_batches, desc=what, unit="batch", disable=self.disable_tqdm)
-        for batch, inputs in progress:
-            answers = [*self._generate(batch, inputs, budget_tokens), *self._unreadable(batch, inputs, budget_tokens)]
-            for answer in answers:
-                if answer.finish_reason != CLIP_UNREADABLE:  # asked again once the clip can be read
-                    journal.append(answer)
-            yield from gather_object(answers)
-
-    def _prepared(self, batches: Sequence[Sequence[Question]]) -> Iterator[Prepared]:
-        """The batches' inputs. The first, which holds the longest prompts, before the weights are read."""
-        maker = self._vision.maker
-        begun_s = time.monotonic()
-        first = [prepare(maker, batches[0])]
-        cost = Cost(time.monotonic() - begun_s, first[0].n_bytes)
-        others = prepared_ahead(maker, batches[1:], workers_for(cost, len(batches) - 1, self.accelerator.num_processes))
-        yield first.pop()  # nothing here holds it any longer
-        yield from others
+    def _round(self, docs: Sequence[Doc], budget_tokens: int, journal: Journal) -> Round:
+        return Round(
+            docs,
+            key=lambda doc: self._key(doc, budget_tokens),
+            answer=lambda docs, inputs: [
+                *self._generate(docs, inputs, budget_tokens),
+                *self._unreadable(docs, inputs, budget_tokens),
+            ],
+            maker=self._vision.maker,
+            batch_size=self.batch_size,
+            accelerator=self.accelerator,
+            journal=journal,
+            title=f"Answering in {budget_tokens:,} tokens",
+            is_silent=self.disable_tqdm,
+        )
 
     @torch.inference_mode()
     def _generate(self, docs: Sequence[Doc], prepared: Prepared, budget_tokens: int) -> list[Answer]:
@@ -284,10 +277,6 @@ class FrameVLM(VLMTransformersModel):
 def _is_final(answer: Answer) -> bool:
     """Whether a larger budget would change nothing: the model ended, or the context was full before the budget."""
     return ended_by_itself(answer) or (answer.n_new_tokens or 0) < (answer.budget_tokens or 0)
-
-
-def _question(doc: Doc) -> Question:
-    return Question(doc.specific["question_id"], tuple(from_record(doc.specific["segments"])), doc.images)
 
 
 def _stop_ids(generation_config_ids: int | list[int] | None, tokenizer_id: int | None) -> list[int]:

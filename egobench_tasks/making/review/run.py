@@ -1,7 +1,6 @@
 """`egobench review`: read what was decided before, hold the reviewer's file, serve the page."""
 
 import sys
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,4 +54,4 @@ def review(
         check_same_questions(shown, {**others.read(), reviewer: opinions})
         desk = ReviewDesk(library, reviewer, log, opinions, others, found, blind=blind)
         print(f"{desk.n_decided} of {len(library.entries)} questions decided by {reviewer}; kept in {log.path}")
-        serve(desk, library.video_folders, [""], host=host, port=port, finished=threading.Event())
+        serve(desk, library.video_folders, [""], host=host, port=port)

@@ -26,6 +26,8 @@ FOLDER = ".eval_results"
 
 _GEARS_TASK = re.compile(rf"{EGOGEARS.name}:\w+\|\d+")
 _TEMPO_TASK = re.compile(rf"{EGOTEMPO.name}:\w+\|\d+")
+_HUB_NAME = re.compile(r"[\w.-]+")
+_WEB_ADDRESS = re.compile(r"https?://[^\s/]+\S*")
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _CHOICE_METRIC, _JUDGE_METRIC, _JUDGED, _ANSWERED = "exact_set", "judge_accuracy", "judged", "answered"
 _RUN_AGAIN = "run the same command again: answers come from the journal, nothing is generated twice"
@@ -45,11 +47,32 @@ class _Task:
     where: Path
 
 
-def eval_results(run: Path, *, dataset_id: str | None = None) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where results can be looked at, and which user of the Hub they are of.
+
+    Raises ``InputError`` for a URL that is none.
+    """
+
+    url: str | None = None
+    user: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.url is not None and not _WEB_ADDRESS.fullmatch(self.url):
+            raise InputError(f"--source {self.url}: not an address; give one that begins with https://")
+        if self.user is not None and not _HUB_NAME.fullmatch(self.user):
+            raise InputError(f"--user {self.user}: not a name of the Hub")
+
+
+_DATASETS_PAGE = Source()
+
+
+def eval_results(run: Path, *, dataset_id: str | None = None, source: Source = _DATASETS_PAGE) -> dict[str, str]:
     """Return ``{path in the model's repository: YAML}`` of the whole benchmarks that a run has scored.
 
     ``run`` is what lighteval's ``--output-dir`` named; a task's latest results count. ``dataset_id`` names the
-    benchmark's repository for runs over a folder; such results carry no revision. EgoGears gives its configs that were
+    benchmark's repository for runs over a folder; such results carry no revision. ``source``: by default the
+    dataset's page, and no user. EgoGears gives its configs that were
     asked, EgoTempo the mean over its ten categories at the default setting. Values are percents.
 
     Raises ``InputError`` for several models or settings, a part of a split, questions that were lost, missing verdicts,
@@ -57,12 +80,12 @@ def eval_results(run: Path, *, dataset_id: str | None = None) -> dict[str, str]:
     """
     _check_there_are_details(run)
     files = {}
-    gears = [_gears_entry(task, dataset_id) for task in _tasks(run, _GEARS_TASK)]
+    gears = [_gears_entry(task, dataset_id, source) for task in _tasks(run, _GEARS_TASK)]
     if gears:
         files[f"{FOLDER}/{EGOGEARS.name}.yaml"] = _yaml(gears)
     tempo = _tasks(run, _TEMPO_TASK)
     if tempo:
-        files[f"{FOLDER}/{EGOTEMPO.name}.yaml"] = _yaml([_tempo_entry(tempo, dataset_id)])
+        files[f"{FOLDER}/{EGOTEMPO.name}.yaml"] = _yaml([_tempo_entry(tempo, dataset_id, source)])
     if not files:
         raise InputError(f"{run}: holds no results of {EGOGEARS.name} or of {EGOTEMPO.name} at its default setting")
     return files
@@ -103,14 +126,16 @@ def _task(run: Path, model: str, task: SavedTask) -> _Task:
     )
 
 
-def _gears_entry(task: _Task, dataset_id: str | None) -> EvalResultEntry:
+def _gears_entry(task: _Task, dataset_id: str | None, source: Source) -> EvalResultEntry:
     config = task.name.partition(":")[2]
     _refuse_a_part(task, EGOGEARS.rows[config])
     value = _percent(_score(task, _CHOICE_METRIC))
-    return _entry(EGOGEARS, config, value, task, dataset_id, notes=f"exact match; {task.config['prompt_function']}")
+    return _entry(
+        EGOGEARS, config, value, task, dataset_id, source, notes=f"exact match; {task.config['prompt_function']}"
+    )
 
 
-def _tempo_entry(tasks: list[_Task], dataset_id: str | None) -> EvalResultEntry:
+def _tempo_entry(tasks: list[_Task], dataset_id: str | None, source: Source) -> EvalResultEntry:
     if len(tasks) != len(EGOTEMPO.category_codes):
         raise InputError(f"{tasks[0].where}: {len(tasks)} of {len(EGOTEMPO.category_codes)} categories were asked")
     for task in tasks:
@@ -126,7 +151,7 @@ def _tempo_entry(tasks: list[_Task], dataset_id: str | None) -> EvalResultEntry:
     value = _percent(math.fsum(_score(task, _JUDGE_METRIC) for task in tasks) / len(tasks))
     first = tasks[0]
     notes = f"judged by a model: {first.judge}; {first.config['prompt_function'].rpartition(', dataset')[0]})"
-    return _entry(EGOTEMPO, EGOTEMPO.name, value, first, dataset_id, notes=notes)
+    return _entry(EGOTEMPO, EGOTEMPO.name, value, first, dataset_id, source, notes=notes)
 
 
 def _is_judged(task: _Task) -> bool:
@@ -159,7 +184,7 @@ def _percent(share: float) -> float:
 
 
 def _entry(
-    benchmark: Benchmark, task_id: str, value: float, task: _Task, dataset_id: str | None, *, notes: str
+    benchmark: Benchmark, task_id: str, value: float, task: _Task, dataset_id: str | None, source: Source, *, notes: str
 ) -> EvalResultEntry:
     from_hub = task.config.get("hf_revision") is not None and _HUB_ID.fullmatch(str(task.config.get("hf_repo")))
     dataset = task.config["hf_repo"] if from_hub else dataset_id or benchmark.hub_id
@@ -171,8 +196,9 @@ def _entry(
         value=value,
         dataset_revision=task.config["hf_revision"] if from_hub else None,
         date=task.date,
-        source_url=f"https://huggingface.co/datasets/{dataset}",
+        source_url=source.url or f"https://huggingface.co/datasets/{dataset}",
         source_name=f"egobench {__version__}",
+        source_user=source.user,
         notes=notes,
     )
 

@@ -255,8 +255,13 @@ class Handler(BaseHTTPRequestHandler):
                     files[value["path"]] = self.hub.large[value["oid"]]
                 case "deletedFile":
                     del files[value["path"]]
+        before = repository.branches["main"]
         sha = repository.commit(files)
-        self.send(200, {"commitOid": sha, "commitUrl": f"{self.hub.url}/datasets/{repo_id}/commit/{sha}"})
+        answer = {"commitOid": sha, "commitUrl": f"{self.hub.url}/datasets/{repo_id}/commit/{sha}"}
+        if query.get("create_pr") == "1":
+            repository.branches |= {"main": before, "refs/pr/1": sha}
+            answer["pullRequestUrl"] = f"{self.hub.url}/{repo_id}/discussions/1"
+        self.send(200, answer)
 
     def tree(self, repo_id: str, revision: str, folder: str | None = None, *, query: dict, body: bytes) -> None:
         _, files = self.commit_files(repo_id, revision)
@@ -301,11 +306,11 @@ ROUTES = [
     ("PUT", rf"/api/datasets/{_ID}/settings", Handler.settings),
     ("GET", rf"/api/datasets/{_ID}/refs", Handler.refs),
     ("POST", rf"/api/datasets/{_ID}/tag/([^/]+)", Handler.tag),
-    ("POST", rf"/api/datasets/{_ID}/preupload/([^/]+)", Handler.preupload),
-    ("POST", rf"/api/datasets/{_ID}/commit/([^/]+)", Handler.commit),
-    ("POST", rf"/api/datasets/{_ID}/paths-info/([^/]+)", Handler.paths_info),
-    ("GET", rf"/api/datasets/{_ID}/tree/([^/]+)(?:/(.+))?", Handler.tree),
-    ("GET", rf"/api/datasets/{_ID}/revision/([^/]+)", Handler.info),
+    ("POST", rf"/api/(?:datasets|models)/{_ID}/preupload/([^/]+)", Handler.preupload),
+    ("POST", rf"/api/(?:datasets|models)/{_ID}/commit/([^/]+)", Handler.commit),
+    ("POST", rf"/api/(?:datasets|models)/{_ID}/paths-info/([^/]+)", Handler.paths_info),
+    ("GET", rf"/api/(?:datasets|models)/{_ID}/tree/([^/]+)(?:/(.+))?", Handler.tree),
+    ("GET", rf"/api/(?:datasets|models)/{_ID}/revision/([^/]+)", Handler.info),
     ("GET", rf"/api/datasets/{_ID}", Handler.info),
     ("POST", rf"/datasets/{_ID}\.git/info/lfs/objects/batch", Handler.batch),
     ("PUT", r"/upload/(\w+)", Handler.upload),
@@ -327,6 +332,15 @@ def hub():
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+@pytest.fixture
+def model_repository(hub) -> Repository:
+    """A model's repository, org/model, with a card."""
+    repository = Repository(private=False)
+    repository.commit({"README.md": b"# a model\n"})
+    hub.repositories["org/model"] = repository
+    return repository
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def ask(judge, monkeypatch, tmp_path):
     monkeypatch.setenv("EGOBENCH_JUDGE_BASE_URL", judge.base_url)
     monkeypatch.setenv("EGOBENCH_JUDGE_MAX_RETRIES", "0")
     monkeypatch.setenv("COLUMNS", "200")
-    return lambda run, model="scripted": CliRunner().invoke(app, ["judge", str(run), "--model", model])
+    return lambda run, model="scripted", *more: CliRunner().invoke(app, ["judge", str(run), "--model", model, *more])
 
 
 def says(done):
@@ -91,6 +91,21 @@ def test_a_second_judge_has_a_file_of_its_own_whatever_its_name(ask, judge, tmp_
         ("j-x", True),
         ("j/x", False),
     }
+
+
+def test_fresh_asks_for_every_verdict_anew_and_later_commands_take_the_new_ones(ask, judge, tmp_path):
+    run = write_run(tmp_path / "run", 4)
+
+    def verdicts(*options):
+        assert ask(run, "scripted", *options).exit_code == 0
+        (path,) = (run / "verdicts").iterdir()
+        return [one["verdict"]["correct"] for one in json.loads(path.read_text())["verdicts"]]
+
+    assert (verdicts(), len(judge.asked)) == ([True] * 4, 4)
+    judge.pred = "incorrect"
+    assert (verdicts(), len(judge.asked)) == ([True] * 4, 4)
+    assert (verdicts("--fresh"), len(judge.asked)) == ([False] * 4, 8)
+    assert (verdicts(), len(judge.asked)) == ([False] * 4, 8)
 
 
 def test_a_folder_of_two_settings_is_not_judged_as_one_run(judge, tmp_path):

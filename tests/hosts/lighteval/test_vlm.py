@@ -6,9 +6,9 @@ from PIL import Image
 
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.lighteval.messages import message_parts
+from egobench_tasks.hosts.lighteval.rounds import _question
 from egobench_tasks.hosts.lighteval.said import Said, read_tokens
 from egobench_tasks.hosts.lighteval.vision.prepare import prepare
-from egobench_tasks.hosts.lighteval.vlm import _question
 from egobench_tasks.runs.journal import Journal, journal_root
 from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
 

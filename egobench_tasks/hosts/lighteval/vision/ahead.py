@@ -10,9 +10,11 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import signal
 import threading
+import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ import torch.multiprocessing  # teaches multiprocessing to send tensors by share
 
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker
+from egobench_tasks.hosts.lighteval.vision.memory import available_bytes, with_peak
 from egobench_tasks.hosts.lighteval.vision.prepare import Prepared, Question, prepare
 
 logger = logging.getLogger(__name__)
@@ -39,10 +42,18 @@ _SHARED_MEMORY = Path("/dev/shm")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one batch costs: the time of one thread to make it, and the bytes it fills."""
+    """What one batch costs: the time of one thread to make it, the bytes it fills, and those it takes while made."""
 
     seconds: float
     n_bytes: int
+    peak_bytes: int
+
+
+def measured(make: Callable[[], Prepared]) -> tuple[Prepared, Cost]:
+    """Return the batch that ``make`` makes, and what it cost."""
+    begun_s = time.monotonic()
+    made, peak_bytes = with_peak(make)
+    return made, Cost(time.monotonic() - begun_s, made.n_bytes, peak_bytes)
 
 
 def workers_for(cost: Cost, n_batches: int, n_processes: int, n_cpus: int | None = None) -> int:
@@ -53,8 +64,10 @@ def workers_for(cost: Cost, n_batches: int, n_processes: int, n_cpus: int | None
     if cost.seconds * n_batches < PROCESSES_ABOVE_S:
         return 0
     cores = (n_cpus or len(os.sched_getaffinity(0))) // n_processes
-    fitting = _room_bytes() // n_processes // max(cost.n_bytes, 1)
-    return max(0, min(cores, fitting, n_batches, _MAX_WORKERS))
+    waiting = _room_bytes() // n_processes // max(cost.n_bytes, 1)
+    # Processors hold a batch several times while they make it. One more waits, made, for each worker.
+    in_the_making = available_bytes() // n_processes // max(cost.peak_bytes + cost.n_bytes, 1)
+    return max(0, min(cores, waiting, in_the_making, n_batches, _MAX_WORKERS))
 
 
 def _room_bytes() -> int:
@@ -63,19 +76,21 @@ def _room_bytes() -> int:
     return min(AHEAD_BYTES, shared)
 
 
-def prepared_ahead(maker: InputMaker, batches: Sequence[Sequence[Question]], workers: int) -> Iterator[Prepared]:
+def prepared_ahead(maker: InputMaker, batches: Iterable[Sequence[Question]], workers: int) -> Iterator[Prepared]:
     """Return the batches' inputs in order, made by ``workers`` processes, or by a thread where that is 0.
 
-    They are begun at once. Beside the batch in use, as many as there are workers are in the making or waiting; no
-    more. Raises what making one raises, and ``EgobenchError`` where a worker is killed from outside.
+    They are begun at once, and drawn as they are begun. Beside the batch in use, as many as there are workers are in
+    the making or waiting; no more. Raises what making one raises, and ``EgobenchError`` where a worker is killed from
+    outside.
     """
     if workers and can_travel(maker):
         executor = _processes(maker, workers)
     else:
         executor = ThreadPoolExecutor(1, initializer=_begin, initargs=(maker,))
     n_ahead = max(workers, 1)
-    waiting = deque(executor.submit(_prepare, batch) for batch in batches[:n_ahead])
-    return _in_order(executor, waiting, iter(batches[n_ahead:]))
+    further = iter(batches)
+    waiting = deque(executor.submit(_prepare, batch) for batch in itertools.islice(further, n_ahead))
+    return _in_order(executor, waiting, further)
 
 
 def _in_order(
@@ -123,6 +138,7 @@ def _begin(maker: InputMaker) -> None:
 
 def _begin_process(maker: InputMaker) -> None:
     torch.set_num_threads(1)  # the workers are as many as the processors already
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # batch systems send it to all; the run says when it is over
     threading.Thread(target=_die_with_parent, daemon=True).start()
     _begin(maker)
 

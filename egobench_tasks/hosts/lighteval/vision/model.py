@@ -14,6 +14,7 @@ from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.hosts.lighteval.vision.fitting import check_options, family_defaults, processor_options
 from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker, cast
 from egobench_tasks.hosts.lighteval.vision.loading import find_checkpoint, load_model, load_processor
+from egobench_tasks.hosts.lighteval.vision.pieces import process_in_pieces
 from egobench_tasks.hosts.lighteval.vision.probe import check_inputs, check_sight
 from egobench_tasks.hosts.lighteval.vision.prompt import Part, PromptForm, Visual, first_line, prompt_form
 from egobench_tasks.hosts.lighteval.vision.settings import IN_ORDER, FrameVLMConfig, InputForm
@@ -40,6 +41,7 @@ class VisionModel:
         self.max_length = context_tokens(settings, self.checkpoint.config)
         self.maker = self._maker()
         self._probes = check_inputs(self.maker)
+        process_in_pieces(self.maker)
 
     @cached_property
     def weights(self) -> Any:

@@ -15,18 +15,20 @@ from egobench_tasks.hosts.lighteval.vision.ahead import AHEAD_BYTES, Cost, worke
 @pytest.mark.parametrize(
     ("cost", "n_batches", "n_processes", "workers"),
     [
-        (Cost(0.5, 1000), 50, 1, 0),  # over in less time than processes take to start
-        (Cost(5.0, 1000), 50, 1, 8),
-        (Cost(5.0, 1000), 50, 4, 4),  # four of accelerate's share sixteen processors
-        (Cost(90.0, 1000), 2, 1, 2),
-        (Cost(5.0, AHEAD_BYTES // 3), 50, 1, 3),  # memory holds three
-        (Cost(5.0, 2 * AHEAD_BYTES), 50, 1, 0),
+        (Cost(0.5, 1000, 3000), 50, 1, 0),  # over in less time than processes take to start
+        (Cost(5.0, 1000, 3000), 50, 1, 8),
+        (Cost(5.0, 1000, 3000), 50, 4, 4),  # four of accelerate's share sixteen processors
+        (Cost(90.0, 1000, 3000), 2, 1, 2),
+        (Cost(5.0, AHEAD_BYTES // 3, 0), 50, 1, 3),  # memory holds three
+        (Cost(5.0, 2 * 2**30, 9 * 2**30), 50, 1, 2),  # 24 GiB hold two batches in the making, and two that wait
+        (Cost(5.0, 2 * AHEAD_BYTES, 0), 50, 1, 0),
     ],
 )
 def test_as_many_processes_as_help_and_fit(monkeypatch, cost, n_batches, n_processes, workers):
     from egobench_tasks.hosts.lighteval.vision import ahead
 
     monkeypatch.setattr(ahead, "_room_bytes", lambda: AHEAD_BYTES)
+    monkeypatch.setattr(ahead, "available_bytes", lambda: 24 * 2**30)
     assert workers_for(cost, n_batches, n_processes, n_cpus=16) == workers
 
 
@@ -34,9 +36,9 @@ def test_as_many_processes_as_help_and_fit(monkeypatch, cost, n_batches, n_proce
 def test_batches_come_in_order_the_same_by_a_thread_and_by_processes(vlm, docs_of, workers):
     import torch
 
+    from egobench_tasks.hosts.lighteval.rounds import _question
     from egobench_tasks.hosts.lighteval.vision.ahead import can_travel, prepared_ahead
     from egobench_tasks.hosts.lighteval.vision.prepare import prepare
-    from egobench_tasks.hosts.lighteval.vlm import _question
 
     maker = vlm()._vision.maker
     batches = [[_question(doc)] for doc in docs_of("single")]
