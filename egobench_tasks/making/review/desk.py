@@ -90,7 +90,7 @@ class ReviewDesk:
                 case "reveal":
                     self._reveal(sheet)
                 case "decide":
-                    self._decide(sheet, message)
+                    self._decide(sheet, queue, message)
                     queue = self._queue(queue.name)
                     return self._view(queue.undecided_after(question_id), queue, decided=question_id)
         except (InputError, OSError) as error:
@@ -121,7 +121,7 @@ class ReviewDesk:
         if not sheet.may_see_gold:
             self._keep(sheet, Revealed)
 
-    def _decide(self, sheet: Sheet, message: Mapping[str, Any]) -> None:
+    def _decide(self, sheet: Sheet, queue: Queue, message: Mapping[str, Any]) -> None:
         fields: Fields = message.get("fields") or {}
         try:
             action, reason = Action(str(message.get("action"))), Reason(str(message.get("reason", "")))
@@ -136,7 +136,6 @@ class ReviewDesk:
             raise InputError("choose a reason")
         if action is Action.REPAIR:
             repair = read_repair(fields, sheet.content, [clip.duration_s for clip in sheet.page.clips])
-        settles = {} if sheet.ruling is None else keys_of(sheet.ruling.parties)
         self._keep(
             sheet,
             Decision,
@@ -145,8 +144,17 @@ class ReviewDesk:
             note=field(fields, f"note_{action}"),
             content=repair.content,
             evidence=repair.evidence,
-            settles=settles,
+            settles=self._settled(sheet, queue, field(fields, "settles")),
         )
+
+    @staticmethod
+    def _settled(sheet: Sheet, queue: Queue, on_show: str) -> dict[str, str]:
+        """The decisions that a third settles: those that were on show, and are still the last ones."""
+        if not queue.is_disputes:
+            return {}
+        if sheet.ruling is None or sheet.settles != on_show:
+            raise InputError("meanwhile the others have decided anew: look again, or go back to all questions (t)")
+        return keys_of(sheet.ruling.parties)
 
     @staticmethod
     def _check_confirm(sheet: Sheet, reason: Reason) -> None:

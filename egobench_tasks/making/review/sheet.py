@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from egobench_tasks.browse.question import QuestionPage, ShownOption
 from egobench_tasks.making.review.decision import GOLD, Content
-from egobench_tasks.making.review.settle import Ruling
+from egobench_tasks.making.review.settle import Ruling, keys_of
 from egobench_tasks.making.review.state import Opinion
 
 
@@ -33,6 +33,18 @@ class Sheet:
     def options(self) -> list[ShownOption]:
         """The options in the dataset's order."""
         return sorted(self.page.options, key=lambda option: option.original)
+
+    @property
+    def repaired(self) -> Content:
+        """What a repair starts from: this reviewer's last one, or the question as it is."""
+        last = self.opinion.last
+        return self.content if last is None or last.content is None else last.content
+
+    @property
+    def settles(self) -> str:
+        """The decisions in dispute, as a form holds them."""
+        parties = {} if self.ruling is None else keys_of(self.ruling.parties)
+        return " ".join(f"{reviewer}={key}" for reviewer, key in parties.items())
 
     @property
     def unmarked(self) -> list[str]:

@@ -1,5 +1,7 @@
 """A reviewer's desk without a browser: what messages do, whatever they hold."""
 
+import re
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -89,7 +91,13 @@ def test_only_a_third_is_offered_a_dispute(sit_down, library, tmp_path):
     dispute = three.open({"queue": "disputes"})
     assert dispute.question_id == question_id and "asked &lt;around&gt;" in dispute.form
     place = f"?question={question_id}&queue=disputes"
-    three.act({"do": "decide", "question": question_id, "place": place, "action": "drop", "reason": "other"})
+    (settles,) = re.findall(r'name="settles" value="([^"]+)"', dispute.form)
+    drop = {"do": "decide", "question": question_id, "place": place, "action": "drop", "reason": "other"}
+    mark_all(one, library, question_id)
+    tell(one, question_id, "decide", action="drop", reason="wording")  # while the third looks at it
+    assert "have decided anew" in three.act({**drop, "fields": {"settles": [settles]}}).form
+    (settles,) = re.findall(r'name="settles" value="([^"]+)"', three.open({"queue": "disputes"}).form)
+    three.act({**drop, "fields": {"settles": [settles]}})
     opinion = read_reviews(tmp_path)["r3"][question_id]
     assert opinion.decision is None and set(opinion.settlement.settles) == {"r1", "r2"}
     assert "1 in dispute" not in sit_down("r4").open({}).form

@@ -90,9 +90,9 @@ def test_a_reviewer_whose_server_is_killed_loses_no_decision(start, browser, hom
 def test_a_third_settles_and_the_repaired_question_is_in_the_dataset(start, browser, home, sample_folder, rows):
     disputed = next(row for row in rows if "videos" in row and row["n_select"] == 1 and row["status"] == "confirmed")
     agreed = rows[0]
-    browser.get_log("browser")
     with start("r1", "--blind") as server:
         person = Person(browser, server.port).open(f"?question={disputed['question_id']}")
+        browser.get_log("browser")  # what a killed server left
         assert person.texts(".em-gold") == []
         person.press("g")
         assert "mark every option first: A, B" in person.notice

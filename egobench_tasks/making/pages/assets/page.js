@@ -50,7 +50,7 @@ const takeDraft = (now) => {
   if (!kept) return;
   const values = JSON.parse(kept);
   for (const field of now.elements) {
-    if (!field.name) continue;
+    if (!field.name || field.type === "hidden") continue;
     const value = values[field.name] ?? [];
     if (field.type === "checkbox" || field.type === "radio") field.checked = value.includes(field.value);
     else if (value.length) field.value = value[0];
