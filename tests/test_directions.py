@@ -19,6 +19,7 @@ ROOMS = [
     "dataset_scripts.publish",
     "dataset_scripts.check",
     "dataset_scripts.drafts",
+    "dataset_scripts.revise",
     "dataset_scripts.egogears",
     "dataset_scripts.egotempo",
     "dataset_scripts.repository",

@@ -198,16 +198,16 @@ def _review(row: Row, letters: str) -> Review:
     source = row.optional_text("evidence_source")
     return Review(
         decision=decision if decision and _DECISION.fullmatch(decision) else None,
-        reasons=_reasons(row, letters),
+        reasons=clean_reasons(row, letters),
         repair_rounds=row.optional("repair_rounds", int),
         blind_guessable=row.optional("blind_guessable", bool),
         evidence_source=source if source in _EVIDENCE_SOURCES else None,
-        evidence=_lettered_texts(row.fields.get("evidence"), letters),
-        distractor_basis=_lettered_texts(row.fields.get("distractor_basis"), letters),
+        evidence=lettered_texts(row.fields.get("evidence"), letters),
+        distractor_basis=lettered_texts(row.fields.get("distractor_basis"), letters),
     )
 
 
-def _reasons(row: Row, letters: str) -> tuple[str, ...]:
+def clean_reasons(row: Row, letters: str) -> tuple[str, ...]:
     """Return the reasons as tags, with option letters after the colon and nothing else: a name may stand there."""
     cleaned = []
     for reason in row.optional("reasons", list) or ():
@@ -222,7 +222,7 @@ def _names_options(detail: str, letters: str) -> bool:
     return bool(detail) and all(item.strip() in set(letters) for item in detail.split(","))
 
 
-def _lettered_texts(value: Any, letters: str) -> LetteredTexts:
+def lettered_texts(value: Any, letters: str) -> LetteredTexts:
     """Return the texts under option letters. Evidence a person wrote has them under ``per_option``.
 
     Whatever else stands there is left out: upstream puts the annotator's name and free notes beside the texts.

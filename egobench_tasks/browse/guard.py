@@ -50,8 +50,8 @@ class ReadOnly:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
         elif scope["type"] != "http" or is_foreign(Headers(scope=scope), is_open=self._is_open):
-            await PlainTextResponse("egobench browse answers pages of its own alone", 403)(scope, receive, send)
+            await PlainTextResponse("egobench answers pages of its own alone", 403)(scope, receive, send)
         elif is_refused(scope["method"], scope["path"]):
-            await PlainTextResponse("egobench browse only shows what is here", 403)(scope, receive, send)
+            await PlainTextResponse("egobench takes nothing but what its own pages send", 403)(scope, receive, send)
         else:
             await self.app(scope, receive, send)

@@ -5,10 +5,14 @@ from typing import Annotated
 
 import typer
 
+from egobench_tasks.commands.exam import exam_app
+from egobench_tasks.commands.review import review_app
 from egobench_tasks.errors import InputError
 from egobench_tasks.stopping import ending_on_sigterm
 
 app = typer.Typer()
+app.add_typer(review_app, name="review")
+app.add_typer(exam_app, name="exam")
 
 
 @app.command()

@@ -4,6 +4,7 @@ import dataclasses
 import types
 import typing
 from collections.abc import Mapping
+from enum import Enum
 from typing import Any
 
 
@@ -11,7 +12,7 @@ def from_json(kind: Any, value: Any) -> Any:
     """Return a loaded JSON value as a dataclass, or another type that a field may declare.
 
     Names that the dataclass has not are passed over, those that it has a default for may be missing.
-    Raises ``TypeError`` or ``AttributeError`` where the value is of another form.
+    Raises ``TypeError``, ``AttributeError`` or ``ValueError`` where the value is of another form.
     """
     if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
@@ -24,6 +25,8 @@ def from_json(kind: Any, value: Any) -> Any:
         return tuple(from_json(arguments[0], inner) for inner in _checked(value, list))
     if origin is Mapping:
         return dict(_checked(value, dict))
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(value)
     return float(value) if kind is float and type(value) is int else _checked(value, kind)
 
 

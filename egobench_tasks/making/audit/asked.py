@@ -5,23 +5,15 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any
 
 from egobench_tasks.hosts.endpoint.questions import EndpointAnswers, Unanswered
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings
 from egobench_tasks.making.audit.views import AskedStatement, AskedView, View
+from egobench_tasks.making.seen import Seen
 from egobench_tasks.runs.journal import Answer
 from egobench_tasks.scoring.answers import open_answer
 from egobench_tasks.scoring.choice import score_text
-
-
-class Seen(StrEnum):
-    """What a model sees of a statement in the clips."""
-
-    SUPPORTED = "supported"
-    CONTRADICTED = "contradicted"
-    CANNOT_TELL = "cannot tell"
 
 
 @dataclass(frozen=True, slots=True)

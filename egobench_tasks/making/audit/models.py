@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from egobench_tasks.making.audit.asked import AskedAll, Reply, Seen, SeenOption
+from egobench_tasks.making.audit.asked import AskedAll, Reply, SeenOption
 from egobench_tasks.making.audit.finding import Finding, Rule
 from egobench_tasks.making.audit.question import AuditedQuestion
 from egobench_tasks.making.audit.views import View
+from egobench_tasks.making.seen import Seen
 from egobench_tasks.scoring.intervals import wilson_interval
 
 BY_CHANCE = 0.05

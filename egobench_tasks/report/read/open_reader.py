@@ -1,6 +1,6 @@
 """Reading EgoTempo's open answers and their verdicts from what `lighteval --save-details` wrote."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -153,8 +153,9 @@ def load_open_rows(location: DatasetLocation) -> dict[str, OpenRow]:
     }
 
 
-def read_open_run(run: OpenRun, rows: Mapping[str, OpenRow]) -> OpenResult:
-    """Return an answer for every question of the categories that the run was asked.
+def read_open_run(run: OpenRun, rows: Mapping[str, OpenRow], only: Collection[str] | None = None) -> OpenResult:
+    """Return an answer for every question of the categories that the run was asked; ``only`` for some of them, ``rows``
+    then being these.
 
     One that the run lacks is lost, as one whose request failed is: neither right nor wrong. The run's label is marked
     where any is. Raises ``InputError`` for details of another dataset, of another version, or with a question twice.
@@ -163,7 +164,7 @@ def read_open_run(run: OpenRun, rows: Mapping[str, OpenRow]) -> OpenResult:
     digests: set[str] = set()
     for name, task in run.saved.tasks.items():
         found: dict[str, OpenAnswer] = {}
-        for row in _checked_rows(task, rows):
+        for row in _checked_rows(task, rows, only):
             question_id = row["doc"]["specific"]["question_id"]
             item = item_of(row["doc"]["specific"], row["model_response"])
             if isinstance(item, JudgeItem):
@@ -179,12 +180,16 @@ def read_open_run(run: OpenRun, rows: Mapping[str, OpenRow]) -> OpenResult:
     return OpenResult(run, tuple(answers), n_other)
 
 
-def _checked_rows(task: SavedTask, rows: Mapping[str, OpenRow]) -> Iterator[Mapping[str, Any]]:
+def _checked_rows(
+    task: SavedTask, rows: Mapping[str, OpenRow], only: Collection[str] | None
+) -> Iterator[Mapping[str, Any]]:
     """Yield a details file's rows, checked against the dataset."""
     seen: set[str] = set()
     for row in read_rows(task.details, _COLUMNS, _OPTIONAL):
         facts = row["doc"]["specific"]
         question_id = facts["question_id"]
+        if only is not None and question_id not in only:
+            continue
         known = rows.get(question_id)
         if known is None or any(getattr(known, name) != facts[name] for name in ("question", "answer", "category")):
             raise InputError(

@@ -1,6 +1,7 @@
 """Two runs side by side in a terminal."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +9,16 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import locate
 from egobench_tasks.errors import InputError
 from egobench_tasks.report.analyse.comparisons import Pair, compare_pairs
 from egobench_tasks.report.analyse.overall import summarise
 from egobench_tasks.report.analyse.statistics import Floats, bootstrap_means, holm, paired_outcomes, percentile_interval
 from egobench_tasks.report.analyse.tables import Kind, show
+from egobench_tasks.report.read.choice_questions import load_split
 from egobench_tasks.report.read.choice_results import FindDataset, Results, score_choice_runs
+from egobench_tasks.report.read.people import choice_people, is_sample
 from egobench_tasks.report.read.runs import find_runs
 
 _METRICS = ("exact_set", "jaccard", "overlap", "wellformed", "answered")
@@ -23,11 +27,15 @@ _METRICS = ("exact_set", "jaccard", "overlap", "wellformed", "answered")
 def compare_runs(first: Path, second: Path, find_dataset: FindDataset = locate) -> RenderableType:
     """Return the comparison of two runs on the questions of the splits that both answered.
 
-    Scores with paired bootstrap intervals of their differences, rescued and destabilised questions
-    with McNemar's exact test, and units with Holm's correction. Raises ``InputError`` for runs that
-    cannot be read, a path that holds several runs, and runs without a split in common.
+    Where one of them is a person's answers to a sample, on that sample. Scores with paired bootstrap intervals of
+    their differences, rescued and destabilised questions with McNemar's exact test, and units with Holm's correction.
+    Raises ``InputError`` for runs that cannot be read, a path that holds several runs, and runs without a split in
+    common.
     """
-    results = score_choice_runs(find_runs([first, second]).choice, find_dataset)
+    found = find_runs([first, second]).choice
+    location = find_dataset(EGOGEARS)
+    people = choice_people(found, partial(load_split, location)) if any(map(is_sample, found)) else None
+    results = people.results if people and people.results else score_choice_runs(found, find_dataset)
     if len(results.labels) != 2:
         raise InputError(
             f"{first}, {second}: hold {len(results.labels)} runs ({', '.join(results.labels)}); give one each"

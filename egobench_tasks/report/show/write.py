@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,21 @@ from typing import Any
 import pandas as pd
 
 from egobench_tasks import __version__
-from egobench_tasks.benchmarks import EGOTEMPO
+from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.data import locate
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import check_output_folder, write_atomically
 from egobench_tasks.report.analyse.budgets import NO_PRICE, Price
+from egobench_tasks.report.read.choice_questions import Split, load_split
 from egobench_tasks.report.read.choice_results import FindDataset, score_choice_runs
 from egobench_tasks.report.read.open_reader import load_open_rows
 from egobench_tasks.report.read.open_results import read_open_runs
+from egobench_tasks.report.read.people import choice_people, is_sample, open_people
 from egobench_tasks.report.read.runs import find_runs
 from egobench_tasks.report.show.document import Document, egogears_document, egotempo_document, joined
 from egobench_tasks.report.show.markdown import render_markdown
 from egobench_tasks.report.show.page import render_page
+from egobench_tasks.report.show.people import people_document
 
 JSON_SCHEMA = 1
 
@@ -88,13 +91,20 @@ def build_document(
     if against is not None and not found.choice:
         raise InputError(f"{against}: --against compares runs of EgoGears, and none is here")
     documents = []
-    if found.choice:
-        results = score_choice_runs(found.choice, find_dataset)
+    if choice := [run for run in found.choice if not is_sample(run)]:
+        results = score_choice_runs(choice, find_dataset)
         documents.append(egogears_document(results if against is None else results.against(against), price))
-    if found.open:
+    if opened := [run for run in found.open if not is_sample(run)]:
         rows = load_open_rows(find_dataset(EGOTEMPO))
-        documents.append(egotempo_document(read_open_runs(found.open, rows)))
+        documents.append(egotempo_document(read_open_runs(opened, rows)))
+    people = choice_people(found.choice, _splits(find_dataset)), open_people(found.open, find_dataset)
+    if any(people):
+        documents.append(people_document(*people))
     return joined(documents)
+
+
+def _splits(find_dataset: FindDataset) -> Callable[[str], Split]:
+    return lambda config: load_split(find_dataset(EGOGEARS), config)
 
 
 def render_json(document: Document) -> str:

@@ -1,0 +1,1 @@
+"""`egobench exam`: people answer the benchmark as models do; each is a run like any other."""

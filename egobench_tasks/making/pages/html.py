@@ -1,0 +1,64 @@
+"""Clips, frames and forms as HTML. Whatever a dataset, a model or a person wrote is escaped."""
+
+import base64
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from egobench_tasks.browse.app import clip_url
+from egobench_tasks.browse.question import QuestionPage, ShownClip
+from egobench_tasks.browse.strips import Strip
+
+_MAKING = Path(__file__).parents[1]
+_FOLDERS = [_MAKING / name / "assets" for name in ("pages", "review", "exam")]
+_FILTERS: dict[str, Callable[..., Any]] = {
+    "jpeg_uri": lambda jpeg: f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}",
+    "seconds": lambda seconds: f"{seconds:.1f} s",
+    "as_json": lambda value: json.dumps(value, ensure_ascii=False),
+}
+
+
+def clips_html(page: QuestionPage) -> str:
+    """Return a question's clips, to be played."""
+    clips = [(clip, clip_address(clip)) for clip in page.clips]
+    return render("clips.html.j2", question_id=page.entry.question_id, clips=clips)
+
+
+def strips_html(page: QuestionPage, strips: Sequence[Strip]) -> str:
+    """Return a question's frames as models see them, without the seconds they are from."""
+    return render("strips.html.j2", question_id=page.entry.question_id, strips=strips)
+
+
+def clip_addresses(page: QuestionPage | None) -> list[str]:
+    """Return where a question's clips play from; none for no question."""
+    return [] if page is None else [address for clip in page.clips if (address := clip_address(clip))]
+
+
+def clip_address(clip: ShownClip) -> str | None:
+    """The clip's address, with the part of it that counts: players then start there. None where it is not here."""
+    if clip.path is None:
+        return None
+    window = "" if clip.window_s is None else f"#t={clip.window_s[0]:g},{clip.window_s[1]:g}"
+    return clip_url(clip.path) + window
+
+
+def render(template: str, **values: object) -> str:
+    """Fill in a template of a page's."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDERS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= _FILTERS
+    return environment

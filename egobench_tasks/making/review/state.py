@@ -1,0 +1,65 @@
+"""What one reviewer has said so far, question by question: their records played back. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from egobench_tasks.making.review.decision import Content, Decision, Mark, OwnAnswer, Revealed, Said
+from egobench_tasks.making.seen import Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """One reviewer on one question. ``decision`` is their own, ``settlement`` the one they gave as a third.
+
+    ``marks``: by option, in the dataset's letters. ``revealed``: whether they have seen the gold. ``shown``: the
+    digests of what was asked when they said something; one, unless the question was changed meanwhile.
+    """
+
+    marks: Mapping[str, Seen] = field(default_factory=dict)
+    own_answer: str = ""
+    revealed: bool = False
+    decision: Decision | None = None
+    settlement: Decision | None = None
+    shown: frozenset[str] = frozenset()
+
+    @property
+    def last(self) -> Decision | None:
+        """The decision that a page shows as theirs."""
+        return self.settlement or self.decision
+
+
+NO_OPINION = Opinion()
+Opinions = Mapping[str, Opinion]
+"""A reviewer's, by question id."""
+
+
+def after(opinion: Opinion, said: Said) -> Opinion:
+    """Return an opinion after one more thing was said."""
+    opinion = replace(opinion, shown=opinion.shown | {said.shown})
+    match said:
+        case Mark():
+            return replace(opinion, marks={**opinion.marks, said.option: said.seen})
+        case OwnAnswer():
+            return replace(opinion, own_answer=said.text)
+        case Revealed():
+            return replace(opinion, revealed=True)
+        case Decision():
+            return replace(opinion, settlement=said) if said.settles else replace(opinion, decision=said)
+
+
+def replay(records: Iterable[Said]) -> dict[str, Opinion]:
+    """Play one reviewer's records back, in the order written."""
+    opinions: dict[str, Opinion] = {}
+    for said in records:
+        opinions[said.question_id] = after(opinions.get(said.question_id, NO_OPINION), said)
+    return opinions
+
+
+def against_marks(content: Content, marks: Mapping[str, Seen]) -> list[str]:
+    """Return the options whose marks speak against an answer: right ones contradicted, wrong ones supported."""
+    return sorted(
+        option
+        for option, seen in marks.items()
+        if (seen is Seen.CONTRADICTED and (option in content.answer or not content.options))
+        or (seen is Seen.SUPPORTED and content.options and option not in content.answer)
+    )
