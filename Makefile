@@ -2,7 +2,8 @@
 # make test-slow   the slow ones: whole programs, kills, many clips
 # make check  ruff and mypy
 # make families   families of models, small and random, in an environment with torchvision; ONLY="gemma3 smolvlm" for some
-# make serve-transformers, make serve-vllm   a real server answers the sample (vLLM: 2.6 GB, needs AVX-512)
+# make serve-transformers, make serve-vllm   a real server answers the sample (vLLM: 2.6 GB, needs AVX2)
+# make lmms-eval   lmms-eval asks an export of the sample, from an environment of its own (2.4 GB)
 # make demo   the whole path on a generated benchmark: build, load, run two models, print their tables
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ INSTALLED := .venv/installed
 DEMO := .demo
 FAMILIES := .families
 
-.PHONY: demo test test-slow check families serve-transformers serve-vllm
+.PHONY: demo test test-slow check families serve-transformers serve-vllm lmms-eval
 
 test: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
@@ -30,6 +31,10 @@ serve-transformers: $(INSTALLED)
 serve-vllm: $(INSTALLED)
 	test -x .vllm/bin/vllm || tests/servers/vllm.sh .vllm
 	$(BIN)/python tests/servers/real.py vllm --vllm .vllm/bin/vllm
+
+lmms-eval: $(INSTALLED)
+	test -x .lmms-eval/bin/lmms-eval || tests/servers/lmms_eval.sh .lmms-eval
+	$(BIN)/python tests/servers/lmms_eval.py --lmms-eval .lmms-eval/bin/python
 
 # No network is asked for anything: the model is made on the spot, the data rendered.
 demo: export HF_HUB_OFFLINE := 1
