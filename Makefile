@@ -2,7 +2,8 @@
 # make test-slow   the slow ones: whole programs, kills, many clips
 # make check  ruff and mypy
 # make families   families of models, small and random, in an environment with torchvision; ONLY="gemma3 smolvlm" for some
-# make serve-transformers, make serve-vllm   a real server answers the sample (vLLM: 2.6 GB, needs AVX-512)
+# make serve-transformers, make serve-vllm   a real server answers the sample (vLLM: 2.6 GB, needs AVX2)
+# make lmms-eval   lmms-eval asks an export of the sample, from an environment of its own (2.4 GB)
 # make cluster   the job scripts of docs/cluster on a SLURM of this machine's own (Debian, root): an array, requeued, merged
 # make docs   the pages in docs/ as a site in .site, read by file or server
 # make demo   the whole path on a generated benchmark: build, load, run two models, print their tables
@@ -13,7 +14,7 @@ INSTALLED := .venv/installed
 DEMO := .demo
 FAMILIES := .families
 
-.PHONY: demo docs test test-slow check families serve-transformers serve-vllm cluster
+.PHONY: demo docs test test-slow check families serve-transformers serve-vllm lmms-eval cluster
 
 test: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
@@ -38,6 +39,10 @@ serve-vllm: $(INSTALLED)
 
 cluster: $(INSTALLED)
 	PATH=$(BIN):$$PATH tests/servers/slurm.sh
+
+lmms-eval: $(INSTALLED)
+	test -x .lmms-eval/bin/lmms-eval || tests/servers/lmms_eval.sh .lmms-eval
+	$(BIN)/python tests/servers/lmms_eval.py --lmms-eval .lmms-eval/bin/python
 
 # No network is asked for anything: the model is made on the spot, the data rendered.
 demo: export HF_HUB_OFFLINE := 1

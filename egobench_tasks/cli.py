@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from egobench_tasks import __version__
-from egobench_tasks.commands import canary, data, draft, journal, making, power, results, runs
+from egobench_tasks.commands import canary, data, draft, elsewhere, journal, making, power, results, runs
 from egobench_tasks.errors import EgobenchError, machine_trouble
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="EgoGears and EgoTempo: build the datasets, run models on them, report.",
 )
-for part in (data, runs, journal, results, power, canary, making, draft):
+for part in (data, runs, elsewhere, journal, results, power, canary, making, draft):
     app.add_typer(part.app)
 
 

@@ -33,6 +33,7 @@ ROOMS = [
     "egobench_tasks.tasks",
     "egobench_tasks.hosts.inspect",
     "egobench_tasks.hosts.lighteval",
+    "egobench_tasks.hosts.export",
     "egobench_tasks.hosts.endpoint",
     "egobench_tasks.hosts",
     "egobench_tasks.asking",

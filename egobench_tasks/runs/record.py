@@ -131,7 +131,8 @@ class RunRecord:
     ``number`` orders the runs of a folder. ``command`` was called in ``folder``, with ``environment`` (egobench's own
     variables, no key). ``decoding``: the versions that made the frames. ``judge``: model, address and wording of
     open answers' judge. ``shard``: ``2/4``, None for all questions. ``merged``: the records of the runs that
-    `egobench merge` made this one of. ``canary``: a GUID a benchmark.
+    `egobench merge` made this one of. ``elsewhere``: by which export, and from which files, a run was answered that
+    another program asked (`egobench score`). ``canary``: a GUID a benchmark.
     """
 
     number: int
@@ -149,6 +150,7 @@ class RunRecord:
     judge: Mapping[str, str] | None = None
     shard: str | None = None
     merged: tuple[Mapping[str, Any], ...] = ()
+    elsewhere: Mapping[str, Any] | None = None
     canary: Mapping[str, str] = field(default_factory=dict)
     counts: Counts = field(default_factory=Counts)
 

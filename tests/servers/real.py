@@ -2,7 +2,7 @@
 
 Renders the sample, makes the tiny LLaVA, serves it, and runs `egobench run endpoint` on it as a user does. Ends with 1
 where a question stays unanswered. ``vllm`` needs the program of that name from an environment of its own, which
-``vllm.sh`` beside this file makes, and a processor with AVX-512; its weights are dummies, since names differ.
+``vllm.sh`` beside this file makes, and a processor with AVX2; its weights are dummies, since names differ.
 """
 
 import argparse

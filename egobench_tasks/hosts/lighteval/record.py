@@ -90,6 +90,7 @@ def describe(pipeline: Pipeline) -> RunRecord:
         judge=_judge() if any(isinstance(prompt, OpenPrompt) for prompt in tasks.values()) else None,
         shard=str(shard) if (shard := current_shard()) else None,
         merged=tuple(getattr(pipeline.model, "merged", ())),
+        elsewhere=getattr(pipeline.model, "elsewhere", None),
         canary={benchmark.name: benchmark.canary for benchmark in _benchmarks(tasks)},
         counts=Counts(total=sum(len(pipeline.documents_dict[name]) for name in tasks)),
     )

@@ -1,7 +1,7 @@
 """EgoTempo's tables: categories, settings, durations; what has no verdict or was lost stands beside every figure."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,11 +9,13 @@ import pandas as pd
 from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.report.analyse import published
 from egobench_tasks.report.analyse.clusters import clusters
+from egobench_tasks.report.analyse.defaults import DEFAULTS, defaults_of
 from egobench_tasks.report.analyse.estimates import share
 from egobench_tasks.report.analyse.overall import MARK, RUN, THIS_REPORT, not_comparable
 from egobench_tasks.report.analyse.tables import ORIGIN, PUBLISHED, Column, Kind, Table, table
 from egobench_tasks.report.read.open_outcomes import CODES, JUDGED, OpenSetting, OpenState, Order, read_setting
 from egobench_tasks.report.read.open_results import OpenSummary
+from egobench_tasks.runs.record import RunRecord
 from egobench_tasks.scoring.intervals import wilson_interval
 
 _SETTING = Column("setting", "Setting", Kind.TEXT)
@@ -34,7 +36,7 @@ _SOURCE = (
 )
 
 
-def open_runs_table(summaries: Sequence[OpenSummary]) -> Table:
+def open_runs_table(summaries: Sequence[OpenSummary], records: Mapping[str, Sequence[RunRecord]]) -> Table:
     """What was run and judged: a row a run and setting, and all that its figures rest on."""
     rows = [
         {
@@ -51,6 +53,7 @@ def open_runs_table(summaries: Sequence[OpenSummary]) -> Table:
             "lost": one.lost,
             "prompt": one.inputs.prompt,
             "frames": one.inputs.frames,
+            "defaults": defaults_of(records.get(one.label, ())),
         }
         for one in summaries
     ]
@@ -66,6 +69,7 @@ def open_runs_table(summaries: Sequence[OpenSummary]) -> Table:
         *_MISSING,
         Column("prompt", "Prompt", Kind.TEXT),
         Column("frames", "Frames", Kind.TEXT),
+        DEFAULTS,
     ]
     note = (
         "A run is partial while questions are lost: no clip, a failed request, a part that is not there. It is mixed "

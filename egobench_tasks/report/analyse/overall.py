@@ -8,6 +8,7 @@ import pandas as pd
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.report.analyse import against, published
 from egobench_tasks.report.analyse.clusters import clusters
+from egobench_tasks.report.analyse.defaults import DEFAULTS, defaults_of
 from egobench_tasks.report.analyse.estimates import share
 from egobench_tasks.report.analyse.tables import ORIGIN, PUBLISHED, Column, Kind, Table, table
 from egobench_tasks.report.read.choice_outcomes import METRICS
@@ -67,6 +68,7 @@ def runs_table(results: Results) -> Table:
             "prompt": task.settings.prompt,
             "frames": task.settings.frames,
             "dataset": task.settings.dataset,
+            "defaults": defaults_of(results.records.get(task.label, ())),
             "disagreeing": len(task.disagreeing),
             "source": task.source.name,
         }
@@ -82,6 +84,7 @@ def runs_table(results: Results) -> Table:
         Column("prompt", "Prompt", Kind.TEXT),
         Column("frames", "Frames", Kind.TEXT),
         Column("dataset", "Dataset", Kind.TEXT),
+        DEFAULTS,
         Column("disagreeing", "Saved scores that differ", Kind.COUNT),
     ]
     note = (

@@ -26,7 +26,7 @@ def egotempo_section(results: OpenResults) -> Section:
     """Lay out EgoTempo's tables and figures."""
     outcomes = results.outcomes
     tables = (
-        open_runs_table(results.summaries),
+        open_runs_table(results.summaries, results.records),
         category_table(outcomes, results.unpublished),
         video_gain_table(outcomes),
         input_table(outcomes, results.unpublished),
