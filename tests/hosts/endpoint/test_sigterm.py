@@ -91,13 +91,12 @@ def test_a_transformers_run_ends_after_its_batch_and_goes_on_later(runs, tiny_ll
 
 def test_two_transformers_runs_on_one_journal_ask_each_question_once(runs, tiny_llava, tmp_path):
     model = f"model_name={tiny_llava},generation_size=64,batch_size=2"
-    arguments = ["run", "transformers", model, "egogears,egogears_swapped", "--output-dir", "out"]
+    arguments = ["run", "transformers", model, "egogears", "--output-dir", "out"]
     runs.start(run="egobench", arguments=arguments, copies=2)
     assert runs.wait() == 0
     output = runs.printed()
     lines = lines_of(tmp_path / "journal")
-    assert len(lines) == len(set(lines)) == len(kept_in(tmp_path / "journal")) > 12
-    assert len(list((tmp_path / "journal").rglob("*.jsonl"))) == 2, "one run answered all"
+    assert len(lines) == len(set(lines)) == len(kept_in(tmp_path / "journal")) == 12
     assert "Traceback" not in output
 
 
