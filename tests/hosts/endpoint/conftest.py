@@ -52,6 +52,14 @@ def words_of(request):
     return "".join(part for part in parts_of(request) if isinstance(part, str))
 
 
+def wait_until(condition, seconds=120):
+    """Return once a condition holds."""
+    deadline_s = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline_s, "waited in vain"
+        time.sleep(0.01)
+
+
 class ScriptedServer:
     """Answers each request by ``script(request, n)``, n counting the requests of the same question from 1.
 

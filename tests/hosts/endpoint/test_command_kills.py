@@ -16,10 +16,10 @@ import pytest
 
 from egobench_tasks.runs.journal import Journal
 from tests.hosts.egotempo.test_judge_run import write_run
+from tests.hosts.endpoint.conftest import wait_until
 
 pytestmark = pytest.mark.slow
 
-MOST_S = 60.0
 STOPPED = 75
 
 
@@ -88,7 +88,8 @@ def test_five_ends_of_a_merge(oracle_server, config, runs, tmp_path):
 
 
 def test_four_ends_of_a_judge(runs, judge, tmp_path):
-    run, concurrency, ends = write_run(tmp_path / "run", 40), 2, [signal.SIGKILL] * 3 + [signal.SIGTERM]
+    n_answers, concurrency, ends = 80, 2, [signal.SIGKILL] * 3 + [signal.SIGTERM]
+    run = write_run(tmp_path / "run", n_answers)
     judge.delay_s = 0.1
     settings = {
         "EGOBENCH_JUDGE_BASE_URL": judge.base_url,
@@ -99,11 +100,15 @@ def test_four_ends_of_a_judge(runs, judge, tmp_path):
     moments = random.Random(13)
     job = {"run": "egobench", "arguments": ["judge", str(run)], "environment": {**runs.environment, **settings}}
     for number in ends:
-        end_at(runs, moments.uniform(0.2, 1.2), number, **job)
+        n_asked, process = len(judge.asked), runs.start(**job)
+        wait_until(lambda n_asked=n_asked: len(judge.asked) > n_asked)
+        time.sleep(moments.uniform(0, 0.5))
+        os.kill(process, number)
+        assert runs.wait() == (STOPPED if number == signal.SIGTERM else -number)
     assert runs.egobench("judge", run, **settings)[0] == 0
     (path,) = (run / "verdicts").iterdir()
-    assert len(json.loads(path.read_text())["verdicts"]) == 40
+    assert len(json.loads(path.read_text())["verdicts"]) == n_answers
     asked = Counter(judge.asked)
-    assert len(asked) == 40
-    # A kill costs what was under way. Kept verdicts of a judge that is the same all day are not looked at again.
-    assert asked.total() - 40 <= concurrency * ends.count(signal.SIGKILL)
+    assert len(asked) == n_answers
+    # A kill costs what was under way, SIGTERM nothing.
+    assert asked.total() - n_answers <= concurrency * ends.count(signal.SIGKILL)

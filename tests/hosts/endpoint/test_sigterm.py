@@ -9,6 +9,7 @@ import pytest
 
 from egobench_tasks.runs.journal import Journal
 from tests.hosts.egotempo.test_judge_run import write_run
+from tests.hosts.endpoint.conftest import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -21,13 +22,6 @@ def lines_of(journal):
     """Every answer ever written down, also one that was given twice."""
     paths = journal.glob("*/*.jsonl")
     return [answer.key for path in paths for answer in Journal(path.parent).by_session()[path.stem]]
-
-
-def wait_until(condition, seconds=60):
-    deadline_s = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline_s, "waited in vain"
-        time.sleep(0.01)
 
 
 def ended(runs, process):
