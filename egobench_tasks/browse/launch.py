@@ -51,7 +51,9 @@ def launch(dataset: DatasetLocation, runs: Sequence[Path], *, host: str = "127.0
     guarded = ReadOnly(app, is_open=not is_loopback(host))
     with _listening(host, port) as listening, contextlib.suppress(KeyboardInterrupt):
         print(f"{len(library.entries)} questions at http://{host}:{port}/ (end with Ctrl-C)", flush=True)
-        uvicorn.Server(uvicorn.Config(guarded, log_level="warning")).run([listening])
+        # A page that is open keeps a connection open: its end is not waited for.
+        settings = uvicorn.Config(guarded, log_level="warning", timeout_graceful_shutdown=1)
+        uvicorn.Server(settings).run([listening])
 
 
 def _listening(host: str, port: int) -> socket.socket:
