@@ -36,7 +36,7 @@ def given_answers(journal):
     )
 
 
-def end_at(runs, moment_s, number, **job):
+def end_at(runs, moment_s, number, /, **job):
     """Start a job, send it a signal after some seconds, and return its exit code."""
     process = runs.start(**job)
     time.sleep(moment_s)
