@@ -153,7 +153,7 @@ class VerdictStore:
 
     def _all_lines(self, holding: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
         """Every record and its place in the file; of those alone in which a word stands, where one is given."""
-        if not self.path.exists():
+        if not self.path.is_file():
             return
         with self.path.open("rb") as file:
             for number, line in enumerate(file):

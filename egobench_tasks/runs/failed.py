@@ -13,10 +13,9 @@ class FailedBefore:
 
     def keys(self) -> frozenset[str]:
         """Return all keys so far."""
-        try:
-            return frozenset(self._path.read_text(encoding="utf-8", errors="replace").split())
-        except FileNotFoundError:
+        if not self._path.is_file():
             return frozenset()
+        return frozenset(self._path.read_text(encoding="utf-8", errors="replace").split())
 
     def append(self, key: str) -> None:
         """Add a key. A line so short is written at once or not at all."""

@@ -175,6 +175,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "repeat": (int,),
 }
 assert set(_TYPES) == {field.name for field in fields(Answer)}  # an answer with a field unknown here would be lost
+_NO_COUNT = 2**53
 _REQUIRED = frozenset(field.name for field in fields(Answer) if field.default is dataclasses.MISSING)
 
 
@@ -196,6 +197,13 @@ def _answers(text: str) -> Iterator[Answer]:
             yield answer
 
 
+def _is_plausible(value: object) -> bool:
+    """Whether a number is a count or a time; others would end a run where its results are added up and saved."""
+    if isinstance(value, bool):
+        return False
+    return not isinstance(value, int | float) or 0 <= value < _NO_COUNT
+
+
 def _read(line: str) -> Answer | None:
     try:
         record = json.loads(line)
@@ -203,7 +211,7 @@ def _read(line: str) -> Answer | None:
         return None
     if not isinstance(record, Mapping) or not _REQUIRED <= set(record) <= set(_TYPES):
         return None
-    if not all(isinstance(value, _TYPES[name]) for name, value in record.items()):
+    if not all(isinstance(value, _TYPES[name]) and _is_plausible(value) for name, value in record.items()):
         return None
     texts = {name: well_formed(value) for name, value in record.items() if isinstance(value, str)}
     notes = tuple(str(note) for note in record.get("clip_notes") or ())

@@ -76,6 +76,8 @@ def read_sessions(folder: Path) -> dict[str, Session]:
     """
     found: dict[str, Session] = {}
     for path in folder.glob(f"*{SUFFIX}"):
+        if not path.is_file():  # a pipe of that name would be waited for without end
+            continue
         try:
             found[path.name.removesuffix(SUFFIX)] = from_json(Session, json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError, AttributeError):

@@ -18,7 +18,9 @@ class Body:
 
     def __init__(self, request: Mapping[str, Any]) -> None:
         fields = [f"{json.dumps({name: value})[1:-1]}, " for name, value in request.items() if name != "messages"]
-        self._texts = ["{", *fields, '"messages": ', *_json(request["messages"]), "}"]
+        self._texts = ["{", *fields, '"messages": ']
+        _write(request["messages"], self._texts)
+        self._texts.append("}")
         self.n_bytes = sum(map(len, self._texts))  # JSON as we write it is ASCII
 
     def pieces(self) -> Iterator[bytes]:
@@ -35,18 +37,19 @@ class Body:
             yield "".join(waiting).encode("ascii")
 
 
-def _json(value: Any) -> Iterator[str]:
+def _write(value: Any, texts: list[str]) -> None:
+    """Append a JSON value's text. The thousands of small texts of a message are no generator's: that took longer."""
     if isinstance(value, DataUri):
-        yield from ('"', value, '"')
+        texts += ('"', value, '"')
     elif isinstance(value, Mapping):
         for place, (name, inner) in enumerate(value.items()):
-            yield f"{', ' if place else '{'}{json.dumps(name)}: "
-            yield from _json(inner)
-        yield "}" if value else "{}"
+            texts.append(f"{', ' if place else '{'}{json.dumps(name)}: ")
+            _write(inner, texts)
+        texts.append("}" if value else "{}")
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for place, inner in enumerate(value):
-            yield ", " if place else "["
-            yield from _json(inner)
-        yield "]" if value else "[]"
+            texts.append(", " if place else "[")
+            _write(inner, texts)
+        texts.append("]" if value else "[]")
     else:
-        yield json.dumps(value)
+        texts.append(json.dumps(value))

@@ -47,7 +47,7 @@ def decoded(body: bytes, declared: str | None) -> str:
         try:
             if encoding:
                 return body.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
+        except (ValueError, LookupError):  # codecs that are no charset raise other errors than UnicodeDecodeError
             continue
     return body.decode(detected, "replace")
 

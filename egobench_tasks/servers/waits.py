@@ -63,8 +63,9 @@ def _moment_or_span(value: str | None, now: datetime) -> float | None:
 
 
 def _number(value: str | None) -> float | None:
+    """A number; the largest of several, as the HTTP client joins a header that came more than once."""
     try:
-        number = float(value or "nan")
+        number = max(map(float, (value or "nan").split(",")))
     except ValueError:
         return None
     return None if math.isnan(number) else number

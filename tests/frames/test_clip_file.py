@@ -69,7 +69,7 @@ def listener():
         server.shutdown(socket.SHUT_RDWR)
 
 
-@pytest.mark.parametrize("suffix", [".mp4", ".m3u8", ".ffconcat", ".txt"])
+@pytest.mark.parametrize("suffix", [".mp4", ".m3u8", ".ffconcat", ".sdp", "%03d.png"])
 def test_nothing_but_the_clip_is_opened(suffix, make_clip, listener, tmp_path):
     """A playlist named another file of the user's, and the decoder showed it."""
     port, calls = listener
@@ -80,7 +80,9 @@ def test_nothing_but_the_clip_is_opened(suffix, make_clip, listener, tmp_path):
     playlist = "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\n{}\n#EXT-X-ENDLIST\n"
     concat = "ffconcat version 1.0\nfile {}\n"
     dash = '<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011"><BaseURL>{}</BaseURL></MPD>'
-    for template in (playlist, concat, dash):
+    session = "v=0\no=- 0 0 IN IP4 127.0.0.1\nc=IN IP4 127.0.0.1\nm=video {} RTP/AVP 96\na=rtpmap:96 H264/90000\n"
+    listed = "[playlist]\nNumberOfEntries=1\nFile1={}\n"
+    for template in (playlist, concat, dash, session, listed):
         for target in (canary, f"file:{canary}", f"http://127.0.0.1:{port}/x.ts", f"tcp://127.0.0.1:{port}"):
             path = tmp_path / f"clip{suffix}"
             path.write_text(template.format(target))

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -143,6 +144,7 @@ class Judge:
         self.asked = []
         self.broken = set()
         self.pred = "correct"
+        self.delay_s = 0.0
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
@@ -159,6 +161,7 @@ class Judge:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 question = json.loads(body["messages"][-1]["content"])["question"]
                 judge.asked.append(question)
+                time.sleep(judge.delay_s)
                 content = json.dumps({"pred": judge.pred, "score": 4, "reason": "scripted"})
                 choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}
                 self.send_response(500 if question in judge.broken else 200)

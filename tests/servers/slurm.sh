@@ -2,7 +2,7 @@
 # docs/cluster's job scripts on a SLURM of this machine's own: tests/servers/slurm.sh (as root, on Debian).
 #
 # Installs slurm-wlm and munge where they are missing and starts them on a folder that is removed afterwards; they need
-# neither systemd nor cgroups. The sample's questions are answered by the tiny model as an array of 4; one task is
+# neither systemd nor cgroups. The sample's questions, with probes, are answered by the tiny model as an array of 4; one task is
 # requeued midway, as by preemption, another gets SLURM's advance signal. The merged table must be that of a run that
 # nobody disturbed, and no answer may have been given twice.
 set -euo pipefail
@@ -31,13 +31,14 @@ trap end EXIT
 say() { printf '%s %s\n' "$(date +%T)" "$*"; }
 
 wait_for() { # a command that succeeds at last, within so many seconds
-    for _ in $(seq $(($1 * 5))); do "${@:2}" && return; sleep 0.2; done
+    for _ in $(seq $(($1 * 20))); do "${@:2}" && return; sleep 0.05; done
     echo "waited in vain for: ${*:2}" >&2
     return 1
 }
 
 # ---------------------------------------------------------------------------- the cluster
 node=$(hostname -s)
+port=$((20000 + RANDOM % 10000)) # another cluster's daemons may be on this machine
 mkdir -p "$work"/{state,spool,jobs}
 (umask 077 && head -c 1024 /dev/urandom >"$work/munge.key")
 munged --foreground --force --key-file="$work/munge.key" --socket="$work/munge.socket" --pid-file="$work/munge.pid" \
@@ -47,8 +48,8 @@ cat >"$work/slurm.conf" <<CONF
 ClusterName=egobench
 SlurmctldHost=$node(127.0.0.1)
 SlurmUser=root
-SlurmctldPort=16817
-SlurmdPort=16818
+SlurmctldPort=$port
+SlurmdPort=$((port + 1))
 AuthType=auth/munge
 AuthInfo=socket=$work/munge.socket
 StateSaveLocation=$work/state
@@ -60,6 +61,7 @@ TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 MpiDefault=none
+PropagateResourceLimits=NONE
 JobRequeue=1
 KillWait=30
 ReturnToService=2
@@ -84,7 +86,7 @@ export EGOGEARS_DATA=$work/egogears
 egobench sample "$work" >/dev/null
 python -m dataset_scripts.sample.tiny_vlm "$work/tiny-llava"
 egobench frames "$work/egogears" >/dev/null 2>&1
-export MODEL="model_name=$work/tiny-llava,generation_size=64" TASKS=egogears
+export MODEL="model_name=$work/tiny-llava,generation_size=64" TASKS=egogears,probes # so many questions that a task of the array is at work for a while
 EGOBENCH_JOURNAL=$work/undisturbed \
     egobench run transformers "$MODEL" "$TASKS" --output-dir "$work/whole" >"$work/whole.log" 2>&1
 say "undisturbed: $(grep -c . "$work"/undisturbed/*/*.jsonl) answers"
@@ -97,7 +99,6 @@ merging=$(sbatch --parsable --dependency="afterany:$id" --ntasks=1 --time=10 "$j
 say "array $id, and $merging to merge it"
 
 answers() { cat "$work"/journal/*/*.jsonl 2>/dev/null | wc -l; }
-number_of() { scontrol --oneliner show job "${id}_$1" | grep -o 'JobId=[0-9]*' | head -1 | cut -d= -f2; }
 log_of() { echo "$work/jobs/egobench-answer-${id}_$1.log"; }
 is_answering() { grep -q 'Answering in .* [1-9][0-9]*/' "$(log_of "$1")" 2>/dev/null; }
 
@@ -117,13 +118,17 @@ kept=$(answers)
 
 # SLURM holds requeued jobs back for two minutes; no need to wait for that here.
 hasten() {
-    squeue --noheader --states=PENDING --format=%i --job="$id" 2>/dev/null |
-        xargs -r -I{} scontrol update JobId={} StartTime=now 2>/dev/null || true
-    [ -z "$(squeue --noheader --job="$id" 2>/dev/null)" ]
+    for job in $(squeue --noheader --states=PENDING --format=%A --name=egobench-answer); do
+        scontrol update JobId="$job" StartTime=now 2>/dev/null || true
+    done
 }
-wait_for 600 hasten
-is_merged() { [ -z "$(squeue --noheader --job="$merging" 2>/dev/null)" ]; }
-wait_for 300 is_merged
+is_over() {
+    hasten
+    sleep 1
+    local queued
+    queued=$(squeue --noheader --format=%i) && [ -z "$queued" ]
+}
+wait_for 600 is_over
 say "all ended; $(grep -h 'questions from' egobench-merge-*.log)"
 
 # ---------------------------------------------------------------------------- compare
@@ -142,7 +147,7 @@ def scores(folder):
 
 def answers(folder):
     lines = [json.loads(line) for path in (work / folder).glob("*/*.jsonl") for line in path.open()]
-    return [(line["task"], line["question_id"]) for line in lines]
+    return [line["key"] for line in lines]
 
 
 asked = Counter(answers("journal"))
@@ -152,4 +157,4 @@ assert scores("whole") == scores("parts/merged"), (scores("whole"), scores("part
 print(f"{len(asked)} questions, each answered once; {kept} answers stood when two jobs were told to end.")
 print("The merged table is that of the undisturbed run:")
 PYTHON
-grep '^|' egobench-merge-*.log
+grep -E '^\|(egogears|all)|^\|Task' egobench-merge-*.log

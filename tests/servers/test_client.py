@@ -27,9 +27,19 @@ def test_a_charset_that_is_not_the_bodys_changes_nothing(server, complete, chars
     assert complete()[0].text == "grün"
 
 
+@pytest.mark.parametrize("charset", ["undefined", "idna", "rot13", "base64", "unicode_escape", "utf-7", "cp65001"])
+def test_a_codec_that_is_no_charset_costs_nothing(server, complete, charset):
+    """The body is in no UTF, so what is declared is tried."""
+    body = json.dumps({"choices": [{"message": {"content": "gr?n"}, "finish_reason": "stop"}]}).encode()
+    server.answer = lambda handler, request: server.send(
+        handler, body.replace(b"?", b"\xfc"), kind=f"application/json; charset={charset}"
+    )
+    assert complete()[0].text.startswith("gr")
+
+
 def test_a_body_in_the_charset_it_names_is_read(server, complete):
     body = json.dumps({"choices": [{"message": {"content": "grün"}, "finish_reason": "stop"}]}, ensure_ascii=False)
-    for charset in ("utf-16", "iso-8859-1"):
+    for charset in ("utf-16", "iso-8859-1", "windows-1252"):
         kind = f"application/json; charset={charset}"
         server.answer = lambda handler, request, kind=kind, charset=charset: server.send(
             handler, body.encode(charset), kind=kind

@@ -18,6 +18,11 @@ HEADERS = [
     ({"retry-after": "-3"}, 0),
     ({"retry-after": "99999"}, MAX_WAIT_S),
     ({"retry-after": "nan"}, None),
+    ({"retry-after": "7, 9"}, 9),  # the header came twice
+    ({"retry-after": "30s"}, 30),
+    ({"retry-after": "inf"}, MAX_WAIT_S),
+    ({"retry-after": "Friday, 02-Jan-26 03:04:14 GMT"}, 9),  # HTTP's two older forms of a date
+    ({"retry-after": "Fri Jan  2 03:04:14 2026"}, 9),
     ({"retry-after": "soon"}, None),
     ({"retry-after": format_datetime(LATER, usegmt=True)}, 9),
     ({"retry-after": format_datetime(NOW - timedelta(seconds=9), usegmt=True)}, 0),

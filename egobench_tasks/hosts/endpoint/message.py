@@ -36,7 +36,7 @@ def user_message(parts: Sequence[str | bytes], settings: EndpointSettings) -> Me
 
 def data_uri(jpeg: bytes) -> DataUri:
     """A JPEG as a ``data:`` URI."""
-    return DataUri("data:image/jpeg;base64," + base64.b64encode(jpeg).decode("ascii"))
+    return DataUri(b"data:image/jpeg;base64," + base64.b64encode(jpeg), "ascii")
 
 
 def encoded_anew(jpeg: bytes, quality: int | None, width_px: int | None) -> bytes:

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from egobench_tasks import stopping
 from egobench_tasks.asking.messages import from_record
 from egobench_tasks.asking.order import clips_together
-from egobench_tasks.hosts.lighteval.sharing import ClaimedBatches, unanswered
+from egobench_tasks.hosts.lighteval.sharing import Arrivals, ClaimedBatches
 from egobench_tasks.hosts.lighteval.vision.ahead import measured, prepared_ahead, workers_for
 from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker
 from egobench_tasks.hosts.lighteval.vision.prepare import Prepared, Question, prepare
@@ -30,7 +30,8 @@ class Round:
     """Documents that are each to be answered once, in as many new tokens.
 
     ``key`` is of a document's answer; ``answer`` generates those of a batch from its inputs, which ``maker`` makes.
-    Answers go into ``journal`` as they come. ``title`` stands before the progress bar, which ``is_silent`` turns off.
+    Answers go into ``journal`` as they come; ``arrivals`` are all that it got since the run began. ``title`` stands
+    before the progress bar, which ``is_silent`` turns off.
     """
 
     docs: Sequence[Doc]
@@ -40,6 +41,7 @@ class Round:
     batch_size: int
     accelerator: Accelerator
     journal: Journal
+    arrivals: Arrivals
     title: str
     is_silent: bool
 
@@ -52,7 +54,7 @@ class Round:
         """
         batches = self._batches()
         claims = Claims(self.journal.folder / "claims")
-        claimed = ClaimedBatches(batches, claims, self.key, self.journal)
+        claimed = ClaimedBatches(batches, claims, self.key, self.arrivals)
         prepared = self._prepared((list(map(_question, batch)) for batch in claimed.draw()), len(batches))
         try:
             for _ in tqdm(batches, desc=self.title, unit="batch", disable=self.is_silent):
@@ -95,14 +97,18 @@ class Round:
 
         One process waits for all.
         """
-        found: dict[str, Answer] = {}
+
+        def left() -> list[str]:
+            found = self.arrivals.among(keys)
+            return [key for key in keys if key not in found]
+
         if keys and self.accelerator.is_main_process:
-            pauses = claims.pauses(lambda: unanswered(keys, self.journal, found), BEING_ASKED.format)
+            pauses = claims.pauses(left, BEING_ASKED.format)
             for pause_s in itertools.islice(pauses, _MOST_PAUSES):
                 if stopping.is_asked():
                     break
                 time.sleep(pause_s)
-        (answers,) = broadcast_object_list([list(found.values())])
+        (answers,) = broadcast_object_list([list(self.arrivals.among(keys).values())])
         return list(answers)
 
 

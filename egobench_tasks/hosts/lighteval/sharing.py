@@ -11,6 +11,19 @@ from egobench_tasks.runs.claims import Claims
 from egobench_tasks.runs.journal import Answer, Journal
 
 
+class Arrivals:
+    """The answers that a journal has got since it was first read, this run's own and others'."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._answers: dict[str, Answer] = {}
+
+    def among(self, keys: Iterable[str]) -> dict[str, Answer]:
+        """Return those under some keys that have come by now."""
+        self._answers |= self._journal.news()
+        return {key: self._answers[key] for key in keys if key in self._answers}
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimedBatch:
     """``docs`` are claimed by this run; ``found`` are answers that others gave to the batch's other questions."""
@@ -27,13 +40,13 @@ class ClaimedBatches:
     """
 
     def __init__(
-        self, batches: Iterable[Sequence[Doc]], claims: Claims, key: Callable[[Doc], str], journal: Journal
+        self, batches: Iterable[Sequence[Doc]], claims: Claims, key: Callable[[Doc], str], arrivals: Arrivals
     ) -> None:
         self.left: list[str] = []
         self._batches = batches
         self._claims = claims
         self._key = key
-        self._journal = journal
+        self._arrivals = arrivals
         self._drawn: deque[ClaimedBatch] = deque()
 
     def draw(self) -> Iterator[Sequence[Doc]]:
@@ -41,10 +54,9 @@ class ClaimedBatches:
         for batch in self._batches:
             with ExitStack() as stack:
                 ours = {doc_key: doc for doc in batch if self._claim(stack, doc_key := self._key(doc))}
-                news = self._journal.news()  # another run may have answered before its claim ended
-                docs = [doc for doc_key, doc in ours.items() if doc_key not in news]
-                found = [news[doc_key] for doc_key in ours if doc_key in news]
-                self._drawn.append(ClaimedBatch(docs, found, stack.pop_all()))
+                found = self._arrivals.among(ours)  # another run may have answered before its claim ended
+                docs = [doc for doc_key, doc in ours.items() if doc_key not in found]
+                self._drawn.append(ClaimedBatch(docs, list(found.values()), stack.pop_all()))
             yield docs
 
     @contextmanager
@@ -64,9 +76,3 @@ class ClaimedBatches:
         if not is_ours:
             self.left.append(key)
         return is_ours
-
-
-def unanswered(keys: Iterable[str], journal: Journal, found: dict[str, Answer]) -> list[str]:
-    """Return the keys without an answer by now; what has come meanwhile is added to ``found``."""
-    found |= journal.news()
-    return [key for key in keys if key not in found]

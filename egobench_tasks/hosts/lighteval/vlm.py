@@ -26,6 +26,7 @@ from egobench_tasks.hosts.lighteval.messages import is_ours
 from egobench_tasks.hosts.lighteval.repeats import joined, key_rows, repeat_of, with_repeats
 from egobench_tasks.hosts.lighteval.rounds import Round
 from egobench_tasks.hosts.lighteval.said import read_tokens
+from egobench_tasks.hosts.lighteval.sharing import Arrivals
 from egobench_tasks.hosts.lighteval.usage import usage_errors
 from egobench_tasks.hosts.lighteval.vision.model import VisionModel
 from egobench_tasks.hosts.lighteval.vision.prepare import Prepared
@@ -163,10 +164,11 @@ class FrameVLM(VLMTransformersModel):
         n_missing = sum(map(len, self._waiting(docs, kept).values()))
         if self.accelerator.is_main_process:
             logger.info(f"{len(docs) - n_missing} answers from the journal {journal.folder}, {n_missing} to generate")
+        arrivals = Arrivals(journal)
         try:
             while waiting := self._waiting(docs, kept):
                 budget_tokens = min(waiting)  # all questions are answered once before any is asked for longer answers
-                for answer in self._round(waiting[budget_tokens], budget_tokens, journal).answers():
+                for answer in self._round(waiting[budget_tokens], budget_tokens, journal, arrivals).answers():
                     kept[answer.key] = answer
         except stopping.Stopped:
             n_done = len(docs) - sum(map(len, self._waiting(docs, kept).values()))
@@ -187,7 +189,7 @@ class FrameVLM(VLMTransformersModel):
                 waiting.setdefault(budget_tokens, []).append(doc)
         return waiting
 
-    def _round(self, docs: Sequence[Doc], budget_tokens: int, journal: Journal) -> Round:
+    def _round(self, docs: Sequence[Doc], budget_tokens: int, journal: Journal, arrivals: Arrivals) -> Round:
         return Round(
             docs,
             key=lambda doc: self._key(doc, budget_tokens),
@@ -199,6 +201,7 @@ class FrameVLM(VLMTransformersModel):
             batch_size=self.batch_size,
             accelerator=self.accelerator,
             journal=journal,
+            arrivals=arrivals,
             title=f"Answering in {budget_tokens:,} tokens",
             is_silent=self.disable_tqdm,
         )

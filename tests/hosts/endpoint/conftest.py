@@ -52,6 +52,14 @@ def words_of(request):
     return "".join(part for part in parts_of(request) if isinstance(part, str))
 
 
+def wait_until(condition, seconds=120):
+    """Return once a condition holds."""
+    deadline_s = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline_s, "waited in vain"
+        time.sleep(0.01)
+
+
 class ScriptedServer:
     """Answers each request by ``script(request, n)``, n counting the requests of the same question from 1.
 
@@ -239,13 +247,16 @@ def call(job):
         return error.exit_code
 
 for line in sys.stdin:
-    process = os.fork()
-    if process == 0:
-        code = call(json.loads(line))
-        sys.stdout.flush()
-        os._exit(code)
-    print(process, flush=True)
-    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
+    job, processes = json.loads(line), []
+    for _ in range(job.get("copies", 1)):
+        processes.append(os.fork())
+        if processes[-1] == 0:
+            code = call(job)
+            sys.stdout.flush()
+            os._exit(code)
+    print(processes[0], flush=True)
+    codes = [os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) for process in processes]
+    print(max(codes, key=abs), flush=True)
 """
 
 
@@ -260,15 +271,22 @@ class Runs:
         self.environment = {}
 
     def start(self, **job):
-        """Start a job; returns its process id. `wait` must follow."""
+        """Start a job, in ``copies`` processes; returns the first's id. `wait` must follow."""
         job = {"folder": str(self.folder), "environment": self.environment, "arguments": [], **job}
         self._parent.stdin.write(json.dumps(job) + "\n")
         self._parent.stdin.flush()
         return int(self._parent.stdout.readline())
 
     def wait(self):
-        """The exit code of the job that was started last."""
+        """The exit code of the job that was started last; the furthest from 0 of several processes."""
         return int(self._parent.stdout.readline())
+
+    def printed(self):
+        """What has been printed since this was last asked for."""
+        path = self.folder / "output.txt"
+        text = path.read_text()
+        path.unlink()
+        return text
 
     def run(self, config, *arguments, tasks="egogears", dry_run=False, **environment):
         """``egobench run endpoint CONFIG TASKS ARGUMENTS…``: its exit code and what it printed."""
@@ -296,10 +314,7 @@ class Runs:
     def _finish(self, **job):
         self.start(**job)
         code = self.wait()
-        path = self.folder / "output.txt"
-        text = path.read_text()
-        path.unlink()
-        return code, text
+        return code, self.printed()
 
     def close(self):
         self._parent.stdin.close()

@@ -6,8 +6,8 @@ import io
 import pytest
 from PIL import Image
 
-from egobench_tasks.hosts.endpoint.cut_prompts import PromptMeter
-from egobench_tasks.hosts.endpoint.message import user_message
+from egobench_tasks.hosts.endpoint.cut_prompts import PromptMeter, _image_size
+from egobench_tasks.hosts.endpoint.message import data_uri, user_message
 from egobench_tasks.runs.journal import Journal, journal_root
 from egobench_tasks.servers.client import ServerClient
 from egobench_tasks.servers.reply import Reply
@@ -99,3 +99,19 @@ def test_pictures_of_every_size_are_measured_once_and_only_where_a_count_is_low(
         uncut is None and f"it counted {whole - 1:,} prompt tokens, and the 24 images sent to it take {whole:,}" in cut
     )
     assert again and len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"progressive": True}, {"quality": 100}, {"comment": b"x" * 900}, {"exif": b"x" * 300}]
+)
+def test_a_size_is_read_from_a_jpegs_head_as_pillow_reads_it(options):
+    file = io.BytesIO()
+    Image.effect_noise((97, 31), 80).save(file, format="JPEG", **options)
+    assert _image_size(data_uri(file.getvalue())) == (97, 31)
+
+
+def test_a_head_that_is_not_plain_is_left_to_pillow():
+    file = io.BytesIO()
+    Image.new("RGB", (97, 31)).save(file, format="JPEG")
+    padded = file.getvalue()[:2] + b"\xff\xff" + file.getvalue()[2:]  # bytes of filling before a mark, as may be
+    assert _image_size(data_uri(padded)) == (97, 31)

@@ -3,6 +3,7 @@
 import asyncio
 import multiprocessing
 import os
+import re
 import time
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.hosts.endpoint.questions import EndpointAnswers
 from egobench_tasks.runs.journal import Journal, journal_root
+from egobench_tasks.runs.sessions import read_sessions
 from egobench_tasks.servers import client as client_module
 from egobench_tasks.servers.rounds import GIVE_UP_AFTER
 
@@ -283,14 +285,23 @@ def test_bad_lines_pipes_and_folders_in_a_journal_are_passed_over(server, settin
         first.replace('"clip_notes": []', '"clip_notes": null'),
         second.replace('"text": ', '"text": 7, "x": '),
         second.replace('"n_new_tokens": 3', '"n_new_tokens": "3"'),
+        second.replace('"n_new_tokens": 3', f'"n_new_tokens": {10**400}'),
+        second.replace('"n_new_tokens": 3', '"n_new_tokens": -3'),
+        second.replace('"n_new_tokens": 3', '"n_new_tokens": true'),
+        second.replace('"repeat": 0', '"repeat": -1'),
+        re.sub('"latency_s": [^,]*', '"latency_s": NaN', second),
+        re.sub('"latency_s": [^,]*', '"latency_s": 1e999', second),
         "[" * 100_000,
         second[:40],
     ]
+    assert len(set(lines)) == 11 and first not in lines and second not in lines
     path.write_text("\n".join(lines) + "\n")
     os.mkfifo(folder / "pipe.jsonl")
+    os.mkfifo(folder / "pipe.session.json")
     (folder / "folder.jsonl").mkdir()
     kept = Journal(folder).answers()
     assert [answer.question_id for answer in kept.values()] == ["q0"]
+    assert len(read_sessions(folder)) == 1
 
 
 def test_a_silent_server_is_told_of(server, settings, questions, ask, monkeypatch, capfd):

@@ -1,0 +1,56 @@
+"""Claims: one holder at a time, and none for longer than its holder lives, on whichever machine."""
+
+import multiprocessing
+import os
+import time
+
+from egobench_tasks.runs import claims as claims_module
+from egobench_tasks.runs.claims import Claims
+
+
+def hold(folder, connection):
+    with Claims(folder).claim("k") as is_ours:
+        connection.send(is_ours)
+        time.sleep(60)
+
+
+def test_one_process_holds_a_claim_until_it_ends_it_or_is_killed(tmp_path):
+    fork = multiprocessing.get_context("fork")
+    receiver, sender = fork.Pipe(duplex=False)
+    other = fork.Process(target=hold, args=(tmp_path, sender))
+    other.start()
+    assert receiver.recv()
+    claims = Claims(tmp_path)
+    with claims.claim("k") as is_ours:
+        assert not is_ours
+    assert claims.holder("k").startswith(f"process {other.pid} on ")
+    other.kill()
+    other.join()
+    with claims.claim("k") as is_ours:
+        assert is_ours
+
+
+def test_a_claim_of_another_machine_ends_once_it_is_not_renewed_for_the_lease(tmp_path, monkeypatch):
+    monkeypatch.setattr(claims_module, "LEASE_S", 0.5)
+    claims = Claims(tmp_path)
+    with claims.claim("k"):
+        marker = (tmp_path / "k.claim").read_text()
+    host = os.uname().nodename
+    assert f"host={host}" in marker or host in marker
+    (tmp_path / "k.claim").write_text(marker.replace(host, "node-that-died"))
+    assert not claims.is_free("k")
+    assert claims.holder("k").endswith("on node-that-died")
+    time.sleep(0.7)
+    assert claims.is_free("k")
+
+
+def test_whoever_waits_says_for_whom_and_stops_once_a_key_is_free_or_nothing_is_left(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(claims_module, "tell", told.append)
+    mine, others = Claims(tmp_path), Claims(tmp_path)
+    with others.claim("a"), others.claim("b"):
+        pauses = mine.pauses(lambda: ["a", "b"], "{} questions are being asked by".format)
+        assert next(pauses) == next(pauses) == 1.0
+        assert list(mine.pauses(list, str)) == []
+    assert list(pauses) == []
+    assert told == [f"2 questions are being asked by process {os.getpid()} on {os.uname().nodename}; waiting for it"]
