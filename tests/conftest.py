@@ -126,7 +126,7 @@ def serious_faults():
         axe = Axe(driver)
         axe.inject()
         found = driver.execute_async_script(
-            "const done = arguments[arguments.length - 1]; axe.run().then(done, (error) => done({error: String(error)}))"
+            "const done = arguments[arguments.length - 1];axe.run().then(done, (error) => done({error: String(error)}))"
         )
         assert "error" not in found, found
         return [

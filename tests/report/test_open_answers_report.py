@@ -126,7 +126,7 @@ def test_the_document_has_tables_and_figures_for_all_of_it(frame):
 
 def test_categories_stand_in_the_papers_order_with_what_has_no_verdict_beside_them(frame):
     shown = [column.title for column in category_table(frame).columns if not column.aside]
-    paper = "AS AC TE FU OA OS OC SR LO AO".split()
+    paper = ["AS", "AC", "TE", "FU", "OA", "OS", "OC", "SR", "LO", "AO"]
     assert shown == ["Run", "Setting", *paper, "Average %", "Without verdict"]
     assert "LO locating object" in category_table(frame).note
     (row,) = category_table(frame).rows.query("setting == 'fps1_shuffled'").to_dict("records")

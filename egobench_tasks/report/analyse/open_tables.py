@@ -28,8 +28,8 @@ _UNDECIDED = Column("undecided", "Without verdict", Kind.COUNT)
 _ACCURACY = Column("accuracy", "Accuracy %", Kind.PERCENT, 1, "low", "high", "clustered_low", "clustered_high")
 _RESTS_ON = (
     "Unanswered by the model is wrong. Answers without a verdict, and questions that were lost (no clip, a failed "
-    "request), are neither right nor wrong: left out of the rate, counted beside it (without verdict: both). Clustered: allows for "
-    "questions on one video."
+    "request), are neither right nor wrong: left out of the rate, counted beside it (without verdict: both). "
+    "Clustered: allows for questions on one video."
 )
 _SOURCE = (
     f"Published: {published.EGOTEMPO_SOURCE}; harness: {published.EGOTEMPO_HARNESS}, judge: {published.EGOTEMPO_JUDGE}."

@@ -1,7 +1,7 @@
 """EgoGears' ids for units and question types, in plain words. Pure.
 
-Units are those of PROTOCOL 1.1. Types come from the release's own documentation, which names them and no more: the words
-here say what the names say.
+Units are those of PROTOCOL 1.1. Types come from the release's own documentation, which names them and no more: the
+words here say what the names say.
 """
 
 from collections.abc import Mapping

@@ -30,7 +30,8 @@ _MAX_IDS = 10
 def render_latex(table: Table) -> str:
     """Return a ``table`` environment, with the table's note in comments above it.
 
-    Needs the packages booktabs, and fontenc with T1. Names are escaped; a cell's interval stands after its value, small.
+    Needs the packages booktabs, and fontenc with T1. Names are escaped; a cell's interval stands after its value,
+    small.
     """
     shown = [(place, column) for place, column in enumerate(table.columns) if not column.aside]
     align = "".join("l" if column.kind.is_text else "r" for _, column in shown)

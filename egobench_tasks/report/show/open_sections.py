@@ -46,7 +46,9 @@ def egotempo_sections(results: OpenResults) -> tuple[Section, ...]:
     sections = (
         _glance(results),
         Section("egotempo", "EgoTempo: completeness", _COMPLETE, (open_runs_table(results.summaries),), ()),
-        Section("egotempo_categories", "EgoTempo: categories", "", (category_table(outcomes, results.unpublished),), ()),
+        Section(
+            "egotempo_categories", "EgoTempo: categories", "", (category_table(outcomes, results.unpublished),), ()
+        ),
         Section("egotempo_inputs", "EgoTempo: what is shown", "", _filled(inputs), tuple(curves)),
         Section("egotempo_judges", "EgoTempo: judges", "", _filled(judges), ()),
     )
@@ -67,7 +69,9 @@ def _glance(results: OpenResults) -> Section:
         return Section("open_glance", title, "", (table,), (), leads=True)
     alt = "Accuracy of every run and setting with its interval; the same figures as the table beside it."
     figure = plots.leaderboard(shown, "accuracy, Wilson")
-    return Section("open_glance", title, "", (table,), (plots.to_plot("open_leaderboard", title, alt, figure),), leads=True)
+    return Section(
+        "open_glance", title, "", (table,), (plots.to_plot("open_leaderboard", title, alt, figure),), leads=True
+    )
 
 
 def _against_input(outcomes: pd.DataFrame, column: str, label: str, beside_published: bool) -> list[plots.Plot]:

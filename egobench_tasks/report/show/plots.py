@@ -112,7 +112,10 @@ def leaderboard(overall: pd.DataFrame, measure: str = "exact, Wilson") -> Figure
                 axis.plot(row["chance"], y, marker="|", color=_MUTED, markersize=9)
             face = "white" if published else colour
             axis.plot(row["exact_set"], y, marker=marker, color=colour, markerfacecolor=face, markersize=6)
-        names = [f"{_cut(run)} ◊" if math.isnan(low) else _cut(run) for run, low in zip(panel["run"], panel["low"], strict=True)]
+        names = [
+            f"{_cut(run)} ◊" if math.isnan(low) else _cut(run)
+            for run, low in zip(panel["run"], panel["low"], strict=True)
+        ]
         axis.set_yticks(range(len(panel)), names)
         axis.set_ylim(-0.7, len(panel) - 0.3)
         axis.set_title(f"{config}: {measure}, 95 %" + (", ◊ published" if panel["low"].isna().any() else ""))

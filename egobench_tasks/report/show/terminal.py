@@ -11,9 +11,7 @@ def rich_table(table: Table) -> RenderableType:
     """Return the table with its note below; numbers stand to the right."""
     shown = RichTable(title=table.title, title_justify="left")
     for column in table.columns:
-        shown.add_column(
-            column.title, justify="left" if column.kind.is_text else "right", overflow="fold"
-        )
+        shown.add_column(column.title, justify="left" if column.kind.is_text else "right", overflow="fold")
     for row in cells(table):
         shown.add_row(*(Text(f"{cell.text} ({cell.interval})" if cell.interval else cell.text) for cell in row))
     return Group(shown, Text(table.note))

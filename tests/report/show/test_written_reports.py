@@ -294,7 +294,9 @@ def linked(planted, writer, paths, found, tmp_path_factory):
 def test_the_table_of_runs_fits_and_a_long_name_takes_one_line(browser, linked, width):
     open_at(browser, linked, width)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    fits = "const box = document.querySelector(`#table-${arguments[0]} .scroll`); return box.scrollWidth - box.clientWidth"
+    fits = (
+        "const box = document.querySelector(`#table-${arguments[0]} .scroll`); return box.scrollWidth - box.clientWidth"
+    )
     assert browser.execute_script(fits, "glance") <= 0
     if width == 1000:
         assert browser.execute_script(fits, "overall") <= 0
@@ -306,15 +308,23 @@ def test_the_table_of_runs_fits_and_a_long_name_takes_one_line(browser, linked, 
 
 def test_no_box_hides_rows_and_a_wide_table_shows_its_scroll_bar(browser, linked):
     open_at(browser, linked, 420)
-    boxes = "return [...document.querySelectorAll('.scroll')].map((box) => [box.scrollHeight - box.clientHeight, " "box.scrollWidth > box.clientWidth && box.matches('article *') ? box.offsetHeight - box.clientHeight : 99])"
+    boxes = """
+        return [...document.querySelectorAll(".scroll")].map((box) => {
+            const bar = box.offsetHeight - box.clientHeight;
+            return [box.scrollHeight - box.clientHeight, box.scrollWidth > box.clientWidth ? bar : 99];
+        })"""
     assert all(hidden <= 1 and bar >= 8 for hidden, bar in browser.execute_script(boxes))
 
 
 def test_the_first_screen_has_the_figure_the_runs_and_their_marks(browser, linked):
     open_at(browser, linked, 1400)
-    bottoms = "return [...document.querySelectorAll('#figure-leaderboard img, #table-glance table')].map((one) => one.getBoundingClientRect().bottom)"
+    bottoms = """
+        const both = document.querySelectorAll("#figure-leaderboard img, #table-glance table");
+        return [...both].map((one) => one.getBoundingClientRect().bottom)"""
     assert len(found := browser.execute_script(bottoms)) == 2 and max(found) < 900
-    marks = browser.execute_script("return [...document.querySelectorAll('#table-glance td.mark')].map((one) => one.innerText.trim())")
+    marks = browser.execute_script(
+        "return [...document.querySelectorAll('#table-glance td.mark')].map((one) => one.innerText.trim())"
+    )
     assert marks == ["● whole", "◐ partial"]
     legend = browser.execute_script("return document.querySelector('#table-glance .legend').innerText")
     assert all(mark in legend for mark in ("● whole", "◐ partial", "◇ mixed"))
