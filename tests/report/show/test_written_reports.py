@@ -389,6 +389,7 @@ def test_units_and_types_are_words_with_their_ids(document, report):
     assert r"a whole recording (whole\_video)" in (report / "report.md").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(browser, linked, scheme, serious_faults):
     open_at(browser, linked, 1280)
