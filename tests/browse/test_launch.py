@@ -23,7 +23,7 @@ def test_without_gradio_the_extra_is_named(monkeypatch, tmp_path):
 
 
 def test_a_report_that_is_not_there_is_named_before_anything_is_loaded(tmp_path):
-    with pytest.raises(InputError, match="--report: .*holds no report.html"):
+    with pytest.raises(InputError, match=r"--report: .*holds no report\.html"):
         launch(DatasetLocation(str(tmp_path / "nowhere")), [], report=tmp_path)
 
 
