@@ -117,7 +117,7 @@ def build_app(library: Library, store: FrameStore, report_url: str | None = None
         linked.then(events.show_list, inputs, listed, api_visibility="private")
         linked.then(events.show_strips, [selected, probe], strips, api_visibility="private")
         # The last of several quick ones counts.
-        last = {"api_visibility": "private", "trigger_mode": "always_last"}
+        last: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "always_last"}
         clicked = listed.click(events.open_clicked, inputs, [*opened, listed], **last)
         clicked.then(events.show_strips, [selected, probe], strips, api_visibility="private")
         listed.select(events.show_page, inputs, listed, **last)
