@@ -113,3 +113,32 @@ def start_chromium(tmp_path_factory):
             driver.quit()
 
     return start
+
+
+@pytest.fixture(scope="session")
+def serious_faults():
+    """``serious_faults(driver)``: what axe-core calls serious or critical of the page that a browser shows, a line a
+    fault and element. axe-core comes with the package selenium-axe-python (MPL 2.0)."""
+    pytest.importorskip("selenium_axe_python")
+    from selenium_axe_python import Axe
+
+    def faults(driver):
+        axe = Axe(driver)
+        axe.inject()
+        driver.set_script_timeout(300)
+        # The rows of a table are alike: three of each are looked at.
+        driver.execute_script(
+            "for (const body of document.querySelectorAll('tbody')) while (body.rows.length > 3) body.deleteRow(-1)"
+        )
+        found = driver.execute_async_script(
+            "const done = arguments[arguments.length - 1];axe.run().then(done, (error) => done({error: String(error)}))"
+        )
+        assert "error" not in found, found
+        return [
+            f"{one['id']} ({one['impact']}): {' '.join(node['html'].split())[:200]}: {node['failureSummary'][:300]}"
+            for one in found["violations"]
+            if one["impact"] in ("serious", "critical")
+            for node in one["nodes"]
+        ]
+
+    return faults

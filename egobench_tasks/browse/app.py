@@ -2,33 +2,30 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 import gradio as gr
 
-from egobench_tasks.browse.catalogue import FACETS, Filters, facet_values, matching, verdict_values
-from egobench_tasks.browse.html import list_html, message_html, question_html, strips_html
+from egobench_tasks.browse.catalogue import (
+    FACETS,
+    Entry,
+    Filters,
+    facet_values,
+    matching,
+    neighbour,
+    page_of,
+    verdict_values,
+)
+from egobench_tasks.browse.html import Beside, behaviour, list_html, message_html, question_html, strips_html
 from egobench_tasks.browse.library import Library
 from egobench_tasks.browse.strips import decode_strips
 from egobench_tasks.frames.store import FrameStore
+from egobench_tasks.report.analyse.terms import in_words
 
 _ALL = ("all", "")
-_WELCOME = "Choose a question in the list."
 _DECODING = "Decoding the frames that a model sees …"
-# Plain clicks open a question in place and leave its address in the address bar; others follow the link.
-_OPEN_IN_PLACE = """
-watch("value", () => element.querySelector(".eb-selected")?.scrollIntoView({ block: "nearest" }));
-element.addEventListener("click", (event) => {
-  const link = event.target.closest("a.eb-entry");
-  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-  event.preventDefault();
-  element.querySelectorAll(".eb-selected").forEach((entry) => entry.classList.remove("eb-selected"));
-  link.classList.add("eb-selected");
-  history.replaceState(null, "", link.getAttribute("href"));
-  window.scrollTo({ top: 0 });
-  trigger("click", { question: link.dataset.question });
-});
-"""
+_SHOWN = 'watch("value", () => document.dispatchEvent(new Event("eb-shown")));'
 
 
 def clip_url(path: str) -> str:
@@ -46,57 +43,85 @@ until they are decoded."""
 
 @dataclass(frozen=True, slots=True)
 class _Events:
-    """What happens on a visit or a click. ``names`` belong to the menus, in their order."""
+    """What happens on a visit or a click. ``names`` belong to the menus, in their order; what is ``chosen`` is the
+    words searched for and then the menus' values."""
 
     library: Library
     store: FrameStore
     names: Sequence[Name]
+    beside: Beside
+
+    def matching(self, chosen: Sequence[str]) -> list[Entry]:
+        words, *values = chosen
+        return matching(self.library.entries, _filters(self.names, values, words))
 
     def show_list(self, question_id: str | None, *chosen: str) -> str:
-        entries = matching(self.library.entries, _filters(self.names, chosen))
-        return list_html(entries, self.library.runs, len(self.library.entries), question_id)
+        return self._list(self.matching(chosen), question_id, None)
+
+    def show_page(self, event: gr.EventData, question_id: str | None, *chosen: str) -> str:
+        return self._list(self.matching(chosen), question_id, int(event.page))
 
     def open_linked(self, request: gr.Request) -> Opened:
         return self._open(request.query_params.get("question"), request.query_params.get("probe", ""))
 
-    def open_clicked(self, event: gr.EventData) -> Opened:
-        return self._open(event.question)
+    def open_clicked(self, event: gr.EventData, question_id: str | None, *chosen: str) -> tuple[Any, ...]:
+        """Open the question named, or the one so many steps on; the list moves where another page of it holds it."""
+        entries, data = self.matching(chosen), event._data
+        if "step" in data:
+            opened = self._open(neighbour(entries, question_id, int(data["step"])))
+        else:
+            opened = self._open(data.get("question"), str(data.get("probe") or ""))
+        if page_of(entries, opened[0]) == page_of(entries, question_id):
+            return *opened, gr.skip()
+        return *opened, self._list(entries, opened[0], None)
 
     def show_strips(self, question_id: str | None, probe: str) -> str:
         page = None if question_id is None else self.library.page(question_id, probe)
         return "" if page is None else strips_html(page, decode_strips(page, self.store))
 
+    def _list(self, entries: Sequence[Entry], question_id: str | None, page: int | None) -> str:
+        return list_html(entries, self.library.runs, len(self.library.entries), question_id, page, self.beside)
+
     def _open(self, question_id: str | None, probe: str = "") -> Opened:
         if question_id is None:
-            return None, "", message_html(_WELCOME), ""
-        page = self.library.page(question_id, probe)
-        if page is None:
+            question_id = next((entry.question_id for entry in self.library.entries), None)
+        page = None if question_id is None else self.library.page(question_id, probe)
+        if question_id is None or page is None:
             by = f" that the probe {probe} applies to" if probe else ""
             return None, "", message_html(f"There is no question {question_id}{by} in this dataset."), ""
-        return question_id, probe, question_html(page, clip_url), message_html(_DECODING)
+        shown = question_html(page, clip_url, self.library.folders)
+        return question_id, probe, shown, message_html(_DECODING)
 
 
-def build_app(library: Library, store: FrameStore) -> gr.Blocks:
-    """Lay out the page and say what happens on a visit and a click."""
+def build_app(library: Library, store: FrameStore, report_url: str | None = None) -> gr.Blocks:
+    """Lay out the page and say what happens on a visit and a click. ``report_url``: of the runs' report."""
     with gr.Blocks(title=f"{library.title}: browse", analytics_enabled=False, fill_width=True) as app:
         selected, probe = gr.State(None), gr.State("")
         with gr.Row(equal_height=False):
             with gr.Column(scale=1, min_width=320, elem_id="eb-side"):
+                search = gr.Textbox(
+                    label="Search",
+                    placeholder="words of question and options, or an id",
+                    max_lines=1,
+                    elem_id="eb-search",
+                )
                 names, menus = _filter_row(library)
-                listed = gr.HTML(js_on_load=_OPEN_IN_PLACE, apply_default_css=False, elem_classes="eb-pane")
-            with gr.Column(scale=3, min_width=480):
-                question = gr.HTML(message_html(_WELCOME), js_on_load=None, apply_default_css=False)
+                listed = gr.HTML(js_on_load=behaviour(), apply_default_css=False, elem_classes="eb-pane")
+            with gr.Column(scale=3, min_width=480, elem_id="eb-main"):
+                question = gr.HTML(js_on_load=_SHOWN, apply_default_css=False)
                 strips = gr.HTML(js_on_load=None, apply_default_css=False)
 
-        events = _Events(library, store, names)
-        opened, inputs = [selected, probe, question, strips], [selected, *menus]
+        events = _Events(library, store, names, Beside(library.folders, report_url))
+        opened, inputs = [selected, probe, question, strips], [selected, search, *menus]
         linked = app.load(events.open_linked, None, opened, api_visibility="private")
         linked.then(events.show_list, inputs, listed, api_visibility="private")
         linked.then(events.show_strips, [selected, probe], strips, api_visibility="private")
-        clicked = listed.click(events.open_clicked, None, opened, api_visibility="private")
+        # The last of several quick ones counts.
+        last: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "always_last"}
+        clicked = listed.click(events.open_clicked, inputs, [*opened, listed], **last)
         clicked.then(events.show_strips, [selected, probe], strips, api_visibility="private")
-        if menus:
-            gr.on([menu.change for menu in menus], events.show_list, inputs, listed, api_visibility="private")
+        listed.select(events.show_page, inputs, listed, **last)
+        gr.on([search.input, *(menu.change for menu in menus)], events.show_list, inputs, listed, **last)
     return app
 
 
@@ -116,12 +141,13 @@ def _filter_row(library: Library) -> tuple[list[Name], list[gr.Dropdown]]:
 
 
 def _menu(label: str, values: Sequence[str]) -> gr.Dropdown:
-    return gr.Dropdown([_ALL, *((value, value) for value in values)], value="", label=label, min_width=150)
+    return gr.Dropdown([_ALL, *((in_words(value), value) for value in values)], value="", label=label, min_width=150)
 
 
-def _filters(names: Sequence[Name], chosen: Sequence[str]) -> Filters:
+def _filters(names: Sequence[Name], chosen: Sequence[str], words: str) -> Filters:
     picked = [(name, is_run, value) for (name, is_run), value in zip(names, chosen, strict=True) if value]
     return Filters(
         facets={name: value for name, is_run, value in picked if not is_run},
         verdicts={name: value for name, is_run, value in picked if is_run},
+        words=words,
     )

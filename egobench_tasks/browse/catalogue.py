@@ -17,6 +17,10 @@ FACETS: Mapping[str, str] = MappingProxyType(
 """What questions are filtered by, as column and title."""
 
 
+PAGE_SIZE = 100
+"""Questions that are listed at once, however many there are."""
+
+
 class Verdict(StrEnum):
     """What became of a question in a run.
 
@@ -41,20 +45,28 @@ _PASSES: Mapping[str, frozenset[Verdict]] = {
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A question in the list. ``facets`` has a value for each of `FACETS` that the dataset knows;
-    ``verdicts`` has one for every run, in the runs' order."""
+    ``verdicts`` has one for every run, in the runs' order. ``options``: what else a search looks through."""
 
     question_id: str
     question: str
     facets: Mapping[str, str]
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+
+    @property
+    def searched(self) -> str:
+        """All that a search looks through: id, question, options, without regard to case."""
+        return "\n".join((self.question_id, self.question, *self.options)).casefold()
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What is asked for: a value by facet, and a verdict by run. What is not named is not filtered by."""
+    """What is asked for: a value by facet, a verdict by run, and words that must all be there. What is not named is
+    not filtered by."""
 
     facets: Mapping[str, str] = field(default_factory=dict)
     verdicts: Mapping[str, str] = field(default_factory=dict)
+    words: str = ""
 
 
 def matching(entries: Iterable[Entry], filters: Filters) -> list[Entry]:
@@ -62,13 +74,34 @@ def matching(entries: Iterable[Entry], filters: Filters) -> list[Entry]:
 
     "wrong" takes in the questions without an answer: they score as wrong.
     """
+    words = filters.words.casefold().split()
     verdicts = {run: _PASSES[wanted] for run, wanted in filters.verdicts.items()}
     return [
         entry
         for entry in entries
         if all(entry.facets.get(facet) == value for facet, value in filters.facets.items())
         and all(entry.verdicts[run] in passing for run, passing in verdicts.items())
+        and (not words or all(word in entry.searched for word in words))
     ]
+
+
+def page_of(entries: Sequence[Entry], question_id: str | None) -> int:
+    """Return the number of the list's page that holds a question, from 0; the first where none does."""
+    place = next((place for place, entry in enumerate(entries) if entry.question_id == question_id), 0)
+    return place // PAGE_SIZE
+
+
+def neighbour(entries: Sequence[Entry], question_id: str | None, step: int) -> str | None:
+    """Return the question ``step`` places after another in a list, at its ends the last or first.
+
+    The first where the list does not hold that other; None where the list is empty.
+    """
+    ids = [entry.question_id for entry in entries]
+    if not ids:
+        return None
+    if question_id not in ids:
+        return ids[0]
+    return ids[min(max(ids.index(question_id) + step, 0), len(ids) - 1)]
 
 
 def facet_values(entries: Iterable[Entry], facet: str) -> list[str]:

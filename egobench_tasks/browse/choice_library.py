@@ -13,7 +13,7 @@ from egobench_tasks.asking.questions import choice_question
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.browse.answers import Answers, choice_answers
 from egobench_tasks.browse.catalogue import FACETS, Entry
-from egobench_tasks.browse.library import Library, answers_to, make_entry
+from egobench_tasks.browse.library import Library, answers_to, make_entry, short_folder
 from egobench_tasks.browse.question import QuestionPage, ShownClip, shown_options
 from egobench_tasks.data import DatasetLocation, load_rows
 from egobench_tasks.errors import InputError
@@ -45,14 +45,15 @@ def load_choice_library(location: DatasetLocation, configs: Sequence[str], run_p
             entries.append(entry)
             pages[entry.question_id] = _page_maker(rows, index, entry, answers)
             probed[entry.question_id] = _probed_maker(rows, index, entry, answers_under)
+    places = {run.name: short_folder(run.folder.resolve()) for run in found.choice}
     folders = {
         Path(clip.path).parent for split in splits.values() for q in split.questions.values() for clip in q.clips
     }
-    return Library(EGOGEARS.title, tuple(entries), tuple(answers), tuple(sorted(folders)), pages, probed)
+    return Library(EGOGEARS.title, tuple(entries), tuple(answers), tuple(sorted(folders)), pages, probed, places)
 
 
 def _not_listed(columns: Sequence[str]) -> list[str]:
-    return [column for column in columns if column not in {"question_id", "question", *FACETS}]
+    return [column for column in columns if column not in {"question_id", "question", "options", *FACETS}]
 
 
 def _page_maker(rows: Any, index: int, entry: Entry, answers: Mapping[str, Answers]) -> Callable[[], QuestionPage]:

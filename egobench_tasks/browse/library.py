@@ -14,7 +14,8 @@ from egobench_tasks.browse.question import QuestionPage, RunAnswer
 class Library:
     """``entries``: every question, in the dataset's order. ``runs``: their names. ``video_folders``: the folders
     that hold the dataset's clips and nothing else. ``pages`` make a question's page, ``probed`` the page of the same
-    question as a probe shows it, None where the probe does not apply; both by question id."""
+    question as a probe shows it, None where the probe does not apply; both by question id. ``folders``: where
+    each run lies, by its name."""
 
     title: str
     entries: tuple[Entry, ...]
@@ -22,6 +23,7 @@ class Library:
     video_folders: tuple[Path, ...]
     pages: Mapping[str, Callable[[], QuestionPage]]
     probed: Mapping[str, Callable[[str], QuestionPage | None]] = field(default_factory=dict)
+    folders: Mapping[str, str] = field(default_factory=dict)
 
     def page(self, question_id: str, probe: str = "") -> QuestionPage | None:
         """Lay out a question, no frame decoded yet; None where the dataset has no such question.
@@ -46,7 +48,17 @@ def make_entry(row: Mapping[str, Any], answers: Mapping[str, Answers]) -> Entry:
             run: found[question_id].verdict if question_id in found else Verdict.NOT_ASKED
             for run, found in answers.items()
         },
+        options=tuple(row.get("options") or ()),
     )
+
+
+def short_folder(folder: Path) -> str:
+    """The end of a path, which tells a run's folder from others and says nothing of the machine.
+
+    >>> short_folder(Path("/home/me/work/runs/qwen"))
+    'runs/qwen'
+    """
+    return "/".join(folder.parts[-2:]).lstrip("/")
 
 
 def answers_to(entry: Entry, answers: Mapping[str, Answers]) -> tuple[RunAnswer, ...]:

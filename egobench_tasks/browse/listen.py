@@ -37,18 +37,20 @@ def serve_page(
     host: str,
     port: int,
     css: str,
+    report: Path | None = None,
     finished: threading.Event | None = None,
 ) -> None:
     """Serve a page until interrupted, or until ``finished`` is set.
 
-    No file is served but those in ``folders``; ``said`` is printed once it listens. Raises ``InputError`` where the
-    port is taken.
+    No file is served but those in ``folders`` and the page ``report``; ``said`` is printed once it listens. Raises
+    ``InputError`` where the port is taken.
     """
     import gradio as gr
     import uvicorn
     from fastapi import FastAPI
 
     from egobench_tasks.browse.guard import ReadOnly
+    from egobench_tasks.browse.report_page import ReportPage
     from egobench_tasks.servers.loopback import is_loopback
 
     # Mounted, not launched: Gradio puts its own middleware, which allows other sites' requests, around all that a
@@ -66,7 +68,8 @@ def serve_page(
         ssr_mode=False,
         enable_monitoring=False,
     )
-    guarded = ReadOnly(app, is_open=not is_loopback(host))
+    shown = app if report is None else ReportPage(app, page=report)
+    guarded = ReadOnly(shown, is_open=not is_loopback(host))
     config = uvicorn.Config(guarded, log_level="warning", timeout_graceful_shutdown=_OPEN_PAGES_S)
     with _listening(host, port) as listening, contextlib.suppress(KeyboardInterrupt):
         for line in said:

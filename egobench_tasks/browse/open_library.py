@@ -10,7 +10,7 @@ from egobench_tasks.asking.prompts import load_open_templates
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.browse.answers import Answers
 from egobench_tasks.browse.catalogue import Entry, Verdict
-from egobench_tasks.browse.library import Library, answers_to, make_entry
+from egobench_tasks.browse.library import Library, answers_to, make_entry, short_folder
 from egobench_tasks.browse.question import QuestionPage, RunAnswer, ShownClip
 from egobench_tasks.data import DatasetLocation, load_rows
 from egobench_tasks.errors import InputError
@@ -32,13 +32,16 @@ def load_open_library(location: DatasetLocation, run_paths: Sequence[Path]) -> L
         raise InputError(f"the runs given answer {EGOGEARS.title}, and {location} is {EGOTEMPO.title}")
     questions = load_open_rows(location)
     answers: dict[str, Answers] = {}
+    places: dict[str, str] = {}
     for run in found.open:
-        answers |= open_answers(run, questions)
+        given = open_answers(run, questions)
+        answers |= given
+        places |= dict.fromkeys(given, short_folder(run.folder.resolve()))
     rows = load_rows(location, EGOTEMPO.config)
     entries = [make_entry(row, answers) for row in rows.select_columns(["question_id", "question", "category"])]
     pages = {entry.question_id: _page_maker(rows, index, entry, answers) for index, entry in enumerate(entries)}
     folders = {Path(video["path"]).parent for video in rows["video"] if video is not None}
-    return Library(EGOTEMPO.title, tuple(entries), tuple(answers), tuple(sorted(folders)), pages)
+    return Library(EGOTEMPO.title, tuple(entries), tuple(answers), tuple(sorted(folders)), pages, folders=places)
 
 
 def open_answers(run: OpenRun, questions: Mapping[str, OpenRow]) -> dict[str, Answers]:

@@ -174,9 +174,12 @@ def browse(
         "127.0.0.1"
     ),
     port: Annotated[int, typer.Option(help="The port of the page.")] = 7860,
+    report: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The report to link to, as `egobench report` wrote it.")
+    ] = None,
 ) -> None:
     """Look through questions, clips, the frames a model saw, and what models answered. Read-only."""
     from egobench_tasks.browse.launch import launch
     from egobench_tasks.data import parse_location
 
-    launch(parse_location(dataset, where="DATASET"), run or [], host=host, port=port)
+    launch(parse_location(dataset, where="DATASET"), run or [], host=host, port=port, report=report)

@@ -29,6 +29,9 @@ def report(
     ] = None,
     price_in: Annotated[float | None, typer.Option(help="Of a million prompt tokens, for what probes cost.")] = None,
     price_out: Annotated[float | None, typer.Option(help="Of a million new tokens, for what probes cost.")] = None,
+    browse_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where `egobench browse` answers: question ids lead there.")
+    ] = None,
 ) -> None:
     """Tables, figures and one page on runs: where a model fails, and how sure that is."""
     from egobench_tasks.report.analyse.budgets import Price
@@ -39,7 +42,12 @@ def report(
     if unknown := [name for name in names if name not in known]:
         raise InputError(f"--format: unknown {unknown}; known are {sorted(known)}")
     for path in write_report(
-        runs, out, [known[name] for name in names], against=against, price=Price(price_in, price_out)
+        runs,
+        out,
+        [known[name] for name in names],
+        against=against,
+        price=Price(price_in, price_out),
+        browse_url=browse_url,
     ):
         print(path)
 

@@ -93,6 +93,12 @@ class FrameStore:
                 self._prune()
         return found
 
+    def held(self, sha256: str, spec: FrameSpec) -> StoredClip | None:
+        """Return a clip's frames where they are there already, None where they would have to be decoded."""
+        layer = own_layer(self.root)
+        found = _read(self._entry(sha256, spec), sha256, spec)
+        return found if found is not None or layer == self.root else FrameStore(layer).held(sha256, spec)
+
     def holds(self, sha256: str, spec: FrameSpec) -> bool:
         """Return whether a clip's frames are there already: by its entry's header, the frames are not read."""
         try:

@@ -1,5 +1,6 @@
 """The HTML of the list, a question and its frames: nothing in a dataset or a run gets out of its place."""
 
+import time
 from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import parse_qs, urlsplit
@@ -8,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egobench_tasks.browse.catalogue import Entry, Verdict
-from egobench_tasks.browse.html import list_html, message_html, question_html, strips_html, style
+from egobench_tasks.browse.catalogue import PAGE_SIZE, Entry, Filters, Verdict, matching
+from egobench_tasks.browse.html import Beside, list_html, message_html, question_html, strips_html, style
 from egobench_tasks.browse.question import QuestionPage, RunAnswer, ShownClip, shown_options, split_reasoning
 from egobench_tasks.browse.strips import Strip
 from egobench_tasks.frames.lazy import FrameList
@@ -68,6 +69,8 @@ def page_of(text, **changes):
 def test_only_our_own_elements_come_out(text):
     everything = [
         list_html([page_of(text).entry], [text], 1, text),
+        list_html([page_of(text).entry], [text], 1, beside=Beside({text: text}, "/report")),
+        question_html(page_of(text), lambda path: path, {text: text}),
         question_html(page_of(text), lambda path: path),
         question_html(page_of(text, options=(), answer=text), lambda path: path),
         strips_html(page_of(text), [Strip(text, (b"jpeg",), (0.5,), text), Strip(None, (), (), None)]),
@@ -155,3 +158,28 @@ def test_every_frame_has_its_time():
 
 def test_the_style_fetches_nothing():
     assert "url(" not in style() and "@import" not in style()
+
+
+def test_ten_thousand_questions_are_searched_at_once_and_sent_by_the_hundred():
+    listed = [
+        Entry(f"q{number:05d}", f"Which of the walls is passed {number} times?", {}, {"run": Verdict.RIGHT}, ("a", "b"))
+        for number in range(10_000)
+    ]
+    started_s = time.process_time()
+    found = matching(listed, Filters(words="wall 99"))
+    html = list_html(found, ["run"], len(listed))
+    everything = list_html(listed, ["run"], len(listed), "q09999")
+    assert time.process_time() - started_s < 2  # 0.1 s where it was written
+    assert len(found) == sum("99" in f"{number:05d}" for number in range(10_000))
+    assert len(Page(html).of("a")) == len(Page(everything).of("a")) == PAGE_SIZE
+    assert len(everything.encode()) < 60_000
+    assert "9901 to 10000" in everything and 'data-question="q09999"' in everything
+    assert Page(everything).of("button")[-1].get("disabled", "no") is None  # nothing comes later
+
+
+def test_runs_are_named_with_their_folder_and_the_report_is_linked():
+    entry = page_of("plain").entry
+    page = Page(list_html([entry], ["plain"], 1, beside=Beside({"plain": "runs/qwen"}, "/report")))
+    assert "runs/qwen" in page.text and "/report" in [link["href"] for link in page.of("a")]
+    assert "Report" not in Page(list_html([entry], ["plain"], 1)).text
+    assert "runs/qwen" in Page(question_html(page_of("plain"), str, {"plain": "runs/qwen"})).text

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from egobench_tasks.browse.catalogue import (
     FACETS,
+    PAGE_SIZE,
     Entry,
     Filters,
     Verdict,
@@ -12,6 +13,8 @@ from egobench_tasks.browse.catalogue import (
     facet_values,
     matching,
     n_lost,
+    neighbour,
+    page_of,
     verdict_values,
 )
 
@@ -68,3 +71,32 @@ def test_wrong_takes_in_what_has_no_answer_and_nothing_unjudged():
 
 def test_wrong_is_offered_where_answers_are_only_missing():
     assert verdict_values([entry(Verdict.NO_ANSWER)], "a") == ["wrong", "no answer"]
+
+
+def test_a_search_looks_through_id_question_and_options_for_every_word():
+    listed = [
+        Entry("q1", "Which door is passed?", {}, options=("the RED one", "none")),
+        Entry("q2", "Which wall?", {}, options=("the red door",)),
+    ]
+
+    def found(words):
+        return [entry.question_id for entry in matching(listed, Filters(words=words))]
+
+    assert found("  ") == found("which") == found("RED door") == ["q1", "q2"]
+    assert found("passed") == ["q1"] and found("Q2") == ["q2"] and found("red wall x") == []
+
+
+@given(entries, st.integers(-3, 3))
+def test_steps_stay_in_the_list_and_lead_back(listed, step):
+    ids = [entry.question_id for entry in listed]
+    assert neighbour(listed, "elsewhere", step) == (ids[0] if ids else None)
+    for place, question_id in enumerate(ids):
+        there = ids.index(neighbour(listed, question_id, step))
+        assert there == min(max(place + step, 0), len(ids) - 1)
+
+
+def test_the_page_of_a_question_is_the_one_that_holds_it():
+    listed = [Entry(str(number), "", {}) for number in range(2 * PAGE_SIZE + 1)]
+    places = [0, PAGE_SIZE - 1, PAGE_SIZE, 2 * PAGE_SIZE]
+    assert [page_of(listed, str(place)) for place in places] == [0, 0, 1, 2]
+    assert page_of(listed, "elsewhere") == page_of(listed, None) == page_of([], "0") == 0

@@ -6,9 +6,12 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
 
 from egobench_tasks.browse.app import clip_url
 from egobench_tasks.browse.launch import launch
+from egobench_tasks.browse.report_page import ReportPage
 from egobench_tasks.data import DatasetLocation
 from egobench_tasks.errors import InputError
 
@@ -17,6 +20,22 @@ def test_without_gradio_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "gradio", None)
     with pytest.raises(InputError, match=r"needs gradio: pip install 'egobench\[browse\]'"):
         launch(DatasetLocation(str(tmp_path)), [])
+
+
+def test_a_report_that_is_not_there_is_named_before_anything_is_loaded(tmp_path):
+    with pytest.raises(InputError, match=r"--report: .*holds no report\.html"):
+        launch(DatasetLocation(str(tmp_path / "nowhere")), [], report=tmp_path)
+
+
+def test_the_reports_page_is_served_alone_and_may_fetch_nothing(tmp_path):
+    page = tmp_path / "report.html"
+    page.write_text("<p>it</p>")
+    client = TestClient(ReportPage(PlainTextResponse("the rest"), page=page))
+    assert client.get("/report").text == "<p>it</p>"
+    assert "default-src 'none'" in client.get("/report/").headers["content-security-policy"]
+    assert client.get("/report/../report.html").text == client.get("/").text == "the rest"
+    page.unlink()
+    assert client.get("/report").status_code == 404
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0")))

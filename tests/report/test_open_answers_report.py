@@ -114,15 +114,29 @@ def test_by_duration(frame):
 
 
 def test_the_document_has_tables_and_figures_for_all_of_it(frame):
-    (section,) = egotempo_document(OpenResults(frame)).sections
-    assert [table.key for table in section.tables] == [
-        "open_categories",
-        "open_video_gain",
-        "open_inputs",
-        "open_sampling",
-        "open_durations",
-    ]
-    assert [plot.key for plot in section.plots] == ["open_frames", "open_durations"]  # one rate draws no line
+    sections = egotempo_document(OpenResults(frame)).sections
+    assert {section.key: [table.key for table in section.tables] for section in sections} == {
+        "open_glance": ["open_glance"],
+        "egotempo_categories": ["open_categories"],
+        "egotempo_inputs": ["open_inputs", "open_video_gain", "open_sampling", "open_durations"],
+    }
+    figures = [plot.key for section in sections for plot in section.plots]
+    assert figures == ["open_leaderboard", "open_frames", "open_durations"]  # one rate draws no line
+
+
+def test_categories_stand_in_the_papers_order_with_what_has_no_verdict_beside_them(frame):
+    shown = [column.title for column in category_table(frame).columns if not column.aside]
+    paper = ["AS", "AC", "TE", "FU", "OA", "OS", "OC", "SR", "LO", "AO"]
+    assert shown == ["Run", "Setting", *paper, "Average %", "Without verdict"]
+    assert "LO locating object" in category_table(frame).note
+    (row,) = category_table(frame).rows.query("setting == 'fps1_shuffled'").to_dict("records")
+    assert row["undecided"] == 20
+
+
+def test_the_best_average_comes_first_at_a_glance(frame):
+    (glance,) = egotempo_document(OpenResults(frame)).sections[0].tables
+    averages = glance.rows["average"].tolist()
+    assert averages == sorted(averages, reverse=True) and len(averages) == 6
 
 
 def test_every_setting_of_the_tasks_is_read():
@@ -342,8 +356,7 @@ def test_runs_of_other_prompts_frames_and_judges_are_compared_with_the_differenc
         "EgoTempo, f16: the runs differ in frames",
     ):
         assert what in said
-    (section,) = egotempo_document(results).sections
-    assert all("differ in their settings" in table.note for table in section.tables)
+    assert all("differ in their settings" in table.note for table in egotempo_document(results).tables)
 
 
 def test_five_questions_of_two_categories_have_no_average(tmp_path):

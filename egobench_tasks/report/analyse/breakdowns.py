@@ -115,7 +115,7 @@ def breakdown_table(results: Results, dimension: Dimension, scores: pd.DataFrame
         rows.append(row)
     runs = [label for label in results.labels if label in set(scores["run"])]
     columns = [
-        Column("group", dimension.title, Kind.TEXT),
+        Column("group", dimension.title, Kind.TERM),
         SPLIT,
         *(column for run in runs for column in (_scores(run), *against.columns(results.anchor, run))),
         Column("chance", "Chance %", Kind.PERCENT),

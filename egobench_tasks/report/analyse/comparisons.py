@@ -100,8 +100,8 @@ def differences_table(results: Results) -> Table:
     rows = compare_pairs(results, [Pair(*pair) for pair in combinations(results.labels, 2)])
     columns = [
         SPLIT,
-        Column("first", "First", Kind.TEXT),
-        Column("second", "Second", Kind.TEXT),
+        Column("first", "First", Kind.RUN),
+        Column("second", "Second", Kind.RUN),
         _GAIN,
         _SMALLEST,
         *_COUNTS,
@@ -146,8 +146,8 @@ def reasoning_table(results: Results) -> Table:
         note += f" Median gain of whole runs: {100 * median(gains):+.1f} points.".replace("-", "−")
     columns = [
         SPLIT,
-        Column("first", "Direct", Kind.TEXT),
-        Column("second", "Reasoning", Kind.TEXT),
+        Column("first", "Direct", Kind.RUN),
+        Column("second", "Reasoning", Kind.RUN),
         *_COUNTS,
         _GAIN,
         _SMALLEST,

@@ -112,7 +112,7 @@ def group_table(found: Sequence[Variants]) -> Table:
         RUN,
         SPLIT,
         Column("dimension", "By", Kind.TEXT),
-        Column("group", "Group", Kind.TEXT),
+        Column("group", "Group", Kind.TERM),
         Column("statement", "Statement", Kind.TEXT),
         Column("points", "Points", Kind.POINTS, low="points_low", high="points_high"),
         Column("percent", "Share %", Kind.PERCENT, low="percent_low", high="percent_high"),

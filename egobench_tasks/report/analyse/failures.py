@@ -59,9 +59,12 @@ def hardest_table(results: Results) -> Table:
         Column("right", "Runs right", Kind.COUNT),
         Column("runs", "Of runs asked", Kind.COUNT),
         Column("jaccard", "Mean Jaccard %", Kind.PERCENT),
-        Column("unit", "Unit", Kind.TEXT),
-        Column("question_type", "Type", Kind.TEXT),
+        Column("unit", "Unit", Kind.TERM),
+        Column("question_type", "Type", Kind.TERM),
         Column("question", "Text", Kind.TEXT),
     ]
-    note = f"At most {_MAX_HARDEST}. Question ids open in `egobench browse` while it runs."
+    note = (
+        f"At most {_MAX_HARDEST}. Their frames stand beside them where the store of frames has them. "
+        "`egobench browse` opens a question by its id; with `--browse-url` the ids here lead there."
+    )
     return table("hardest", "Questions that most runs get wrong", note, columns, rows[:_MAX_HARDEST])

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -25,11 +26,12 @@ _MISSING = (
     Column("unjudged", "No verdict", Kind.COUNT),
     Column("lost", "Lost", Kind.COUNT),
 )
+_UNDECIDED = Column("undecided", "Without verdict", Kind.COUNT)
 _ACCURACY = Column("accuracy", "Accuracy %", Kind.PERCENT, 1, "low", "high", "clustered_low", "clustered_high")
 _RESTS_ON = (
     "Unanswered by the model is wrong. Answers without a verdict, and questions that were lost (no clip, a failed "
-    "request), are neither right nor wrong: left out of the rate, counted beside it. Clustered: allows for "
-    "questions on one video."
+    "request), are neither right nor wrong: left out of the rate, counted beside it (without verdict: both). "
+    "Clustered: allows for questions on one video."
 )
 _SOURCE = (
     f"Published: {published.EGOTEMPO_SOURCE}; harness: {published.EGOTEMPO_HARNESS}, judge: {published.EGOTEMPO_JUDGE}."
@@ -61,14 +63,14 @@ def open_runs_table(summaries: Sequence[OpenSummary], records: Mapping[str, Sequ
         RUN,
         _SETTING,
         MARK,
-        Column("judge", "Judge", Kind.TEXT),
-        Column("wording", "Judge's wording", Kind.TEXT),
         Column("categories", "Categories", Kind.COUNT),
         _QUESTIONS,
         Column("judged", "Judged", Kind.COUNT),
         *_MISSING,
-        Column("prompt", "Prompt", Kind.TEXT),
-        Column("frames", "Frames", Kind.TEXT),
+        Column("judge", "Judge", Kind.TEXT),
+        Column("wording", "Judge's wording", Kind.TEXT, aside=True),
+        Column("prompt", "Prompt", Kind.TEXT, aside=True),
+        Column("frames", "Frames", Kind.TEXT, aside=True),
         DEFAULTS,
     ]
     note = (
@@ -95,6 +97,7 @@ def open_accuracy(outcomes: pd.DataFrame) -> dict[str, Any]:
         "unanswered": int((outcomes["state"] == OpenState.UNANSWERED).sum()),
         "unjudged": int((outcomes["state"] == OpenState.NO_VERDICT).sum()),
         "lost": int((outcomes["state"] == OpenState.LOST).sum()),
+        "undecided": int((~outcomes["decided"].astype(bool)).sum()),
     }
     bounds = {"low": low, "high": high, "clustered_low": clustered.low, "clustered_high": clustered.high}
     return {**counts, "accuracy": accuracy, **bounds}
@@ -124,14 +127,16 @@ def category_table(outcomes: pd.DataFrame, unpublished: str | None = None) -> Ta
     columns = [
         RUN,
         _SETTING,
-        _QUESTIONS,
-        *_MISSING,
-        Column("average", "Average %", Kind.PERCENT),
-        _ACCURACY,
         *(Column(code, code, Kind.PERCENT) for code in CODES),
-        Column(ORIGIN, "From", Kind.TEXT),
+        Column("average", "Average %", Kind.PERCENT),
+        _UNDECIDED,
+        replace(_ACCURACY, aside=True),
+        *(replace(column, aside=True) for column in (_QUESTIONS, *_MISSING)),
+        Column(ORIGIN, "From", Kind.TEXT, aside=True),
     ]
+    codes = ", ".join(f"{code} {name}" for name, code in EGOTEMPO.category_codes.items())
     note = (
+        f"In the paper's order: {codes}. "
         f"Average: mean over the ten categories; accuracy: over all decided questions. {_RESTS_ON} {_SOURCE}"
         f"{_not_comparable(unpublished)}"
     )

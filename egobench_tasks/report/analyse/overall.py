@@ -1,6 +1,7 @@
 """What each run is, how much of it is there, and its headline scores (PROTOCOL 1.4)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -20,10 +21,10 @@ from egobench_tasks.scoring.scores import chance_overlap, kappa
 
 THIS_REPORT = "run"
 
-RUN = Column("run", "Run", Kind.TEXT)
+RUN = Column("run", "Run", Kind.RUN)
 SPLIT = Column("config", "Split", Kind.TEXT)
 QUESTIONS = Column("questions", "Questions", Kind.COUNT)
-MARK = Column("mark", "Mark", Kind.TEXT)
+MARK = Column("mark", "Mark", Kind.MARK)
 
 # Why a question has no answer: those that PROTOCOL and the issue name are always shown, the rest where they occur.
 _ALWAYS_SHOWN = (ANSWERED, "no_json", "unknown_letter", "truncated", "unclosed_reasoning", MISSING)
@@ -82,8 +83,8 @@ def runs_table(results: Results) -> Table:
         Column("published", "Published split", Kind.COUNT),
         Column("unfinished", "Unfinished", Kind.COUNT),
         Column("prompt", "Prompt", Kind.TEXT),
-        Column("frames", "Frames", Kind.TEXT),
-        Column("dataset", "Dataset", Kind.TEXT),
+        Column("frames", "Frames", Kind.TEXT, aside=True),
+        Column("dataset", "Dataset", Kind.TEXT, aside=True),
         DEFAULTS,
         Column("disagreeing", "Saved scores that differ", Kind.COUNT),
     ]
@@ -125,18 +126,18 @@ def overall_table(results: Results) -> Table:
         Column("exact_set", "Exact %", Kind.PERCENT, 2, "low", "high", "clustered_low", "clustered_high"),
         *against.columns(results.anchor),
         Column("chance", "Chance %", Kind.PERCENT, 2),
-        Column("kappa", "Kappa %", Kind.PERCENT, 2),
-        Column("jaccard", "Jaccard %", Kind.PERCENT, 2),
-        Column("overlap", "Overlap %", Kind.PERCENT, 2),
-        Column("chance_overlap", "Chance of overlap %", Kind.PERCENT, 2),
-        Column("wellformed", "Wellformed %", Kind.PERCENT, 2),
+        Column("kappa", "Kappa %", Kind.PERCENT, 2, aside=True),
+        Column("jaccard", "Jaccard %", Kind.PERCENT, 2, aside=True),
+        Column("overlap", "Overlap %", Kind.PERCENT, 2, aside=True),
+        Column("chance_overlap", "Chance of overlap %", Kind.PERCENT, 2, aside=True),
+        Column("wellformed", "Wellformed %", Kind.PERCENT, 2, aside=True),
         Column("answered", "Answered %", Kind.PERCENT, 2),
-        Column("no_trace", "No trace", Kind.COUNT),
-        Column("exact_traced", "Exact with trace %", Kind.PERCENT, 2),
-        QUESTIONS,
-        Column("clusters", "Clusters", Kind.COUNT),
-        Column("design_effect", "Design effect", Kind.RATIO, 2),
-        Column(ORIGIN, "From", Kind.TEXT),
+        Column("no_trace", "No trace", Kind.COUNT, aside=True),
+        Column("exact_traced", "Exact with trace %", Kind.PERCENT, 2, aside=True),
+        replace(QUESTIONS, aside=True),
+        Column("clusters", "Clusters", Kind.COUNT, aside=True),
+        Column("design_effect", "Design effect", Kind.RATIO, 2, aside=True),
+        Column(ORIGIN, "From", Kind.TEXT, aside=True),
     ]
     note = (
         "Exact: the predicted set is the gold set; with Wilson 95 % interval, and the one that allows for clusters, "

@@ -105,8 +105,8 @@ def drop_summary_table(single_multi: Table, unpublished: Mapping[str, str] | Non
                 "configurations": len(drops),
                 "dropping": int((drops < 0).sum()),
                 "mean": float(drops.mean()),
-                "least": float(drops.max()),
-                "most": float(drops.min()),
+                "highest": float(drops.max()),
+                "lowest": float(drops.min()),
                 "published": reference,
             }
         )
@@ -115,8 +115,8 @@ def drop_summary_table(single_multi: Table, unpublished: Mapping[str, str] | Non
         Column("configurations", "Configurations", Kind.COUNT),
         Column("dropping", "Drop on multi", Kind.COUNT),
         Column("mean", "Mean difference (points)", Kind.POINTS),
-        Column("least", "Smallest drop", Kind.POINTS),
-        Column("most", "Largest drop", Kind.POINTS),
+        Column("highest", "Highest difference", Kind.POINTS),
+        Column("lowest", "Lowest difference", Kind.POINTS),
         Column("published", "Published mean", Kind.POINTS),
     ]
     findings = published.FINDINGS
@@ -125,7 +125,7 @@ def drop_summary_table(single_multi: Table, unpublished: Mapping[str, str] | Non
         f"{findings.configurations} configurations drop. Source: {published.EGOGEARS_FINDINGS_SOURCE}."
         f"{_left_out(single_multi.rows)}{not_comparable(unpublished or {}, 'single', 'multi')}"
     )
-    return table("drops", "The drop from single to multi, over configurations", note, columns, rows)
+    return table("drops", "From single to multi, over configurations", note, columns, rows)
 
 
 def _left_out(rows: pd.DataFrame) -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from egobench_tasks.report.analyse.terms import in_words
+
 NOT_KNOWN = "–"
 ORIGIN = "origin"
 PUBLISHED = "published"
@@ -17,6 +19,9 @@ class Kind(StrEnum):
     """How a column's values are written. Rates are kept in [0, 1] and shown in per cent."""
 
     TEXT = "text"
+    RUN = "run"  # a run's name, which may be long
+    MARK = "mark"  # what a reader must know of a run: `choice_results.mark`
+    TERM = "term"  # a dataset's own id for a kind of question, shown in words with the id beside them
     COUNT = "count"
     PERCENT = "percent"
     POINTS = "points"
@@ -25,13 +30,22 @@ class Kind(StrEnum):
     QUESTION = "question"  # a question's id, to link to
     QUESTIONS = "questions"  # a tuple of ids
 
+    @property
+    def is_text(self) -> bool:
+        """Whether a column of this kind holds words, to the left, and not numbers."""
+        return self in _WORDS
+
+
+_WORDS = frozenset({Kind.TEXT, Kind.RUN, Kind.MARK, Kind.TERM, Kind.QUESTION, Kind.QUESTIONS})
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column as shown. ``low`` and ``high`` name the columns that hold its interval, if it has one; ``clustered_low``
     and ``clustered_high`` those of the one that allows for clusters of questions, shown beside it.
 
-    ``decimals`` are those shown; files for programs get all digits.
+    ``decimals`` are those shown; files for programs get all digits. ``aside``: a page shows it when it is asked for all
+    columns, so that those which matter most fit.
     """
 
     name: str
@@ -42,6 +56,7 @@ class Column:
     high: str | None = None
     clustered_low: str | None = None
     clustered_high: str | None = None
+    aside: bool = False
 
     @property
     def bounds(self) -> tuple[tuple[str, str], ...]:
@@ -97,8 +112,10 @@ def show(value: Any, kind: Kind, decimals: int = 1) -> str:
     if _is_unknown(value):
         return NOT_KNOWN
     match kind:
-        case Kind.TEXT | Kind.QUESTION:
+        case Kind.TEXT | Kind.RUN | Kind.MARK | Kind.QUESTION:
             return str(value)
+        case Kind.TERM:
+            return in_words(str(value))
         case Kind.QUESTIONS:
             return " ".join(value)
         case Kind.COUNT:
@@ -119,7 +136,7 @@ def _cell(column: Column, row: Mapping[Any, Any]) -> Cell:
         return Cell(NOT_KNOWN)
     if column.kind is Kind.QUESTIONS:
         return Cell(show(value, column.kind), number=float(len(value)))
-    number = None if column.kind in (Kind.TEXT, Kind.QUESTION) else float(value)
+    number = None if column.kind.is_text else float(value)
     text = show(value, column.kind, column.decimals)
     intervals = [
         f"{'clustered ' if low == column.clustered_low else ''}{show(row[low], column.kind, column.decimals)} to "

@@ -16,6 +16,7 @@ from egobench_tasks.report.analyse.comparisons import Pair, compare_pairs
 from egobench_tasks.report.analyse.overall import summarise
 from egobench_tasks.report.analyse.statistics import Floats, bootstrap_means, holm, paired_outcomes, percentile_interval
 from egobench_tasks.report.analyse.tables import Kind, show
+from egobench_tasks.report.analyse.terms import in_words
 from egobench_tasks.report.read.choice_questions import load_split
 from egobench_tasks.report.read.choice_results import FindDataset, Results, score_choice_runs
 from egobench_tasks.report.read.people import choice_people, is_sample
@@ -102,5 +103,5 @@ def _units(results: Results, pair: Pair, config: str) -> RenderableType:
         part = parts[name]
         one, other = (float(part[label].mean()) for label in (pair.first, pair.second))
         figures = _figures(one, other, bootstrap_means(part.to_numpy()))
-        table.add_row(name, f"{len(part):,}", *figures, show(p_value, Kind.P_VALUE))
+        table.add_row(in_words(name), f"{len(part):,}", *figures, show(p_value, Kind.P_VALUE))
     return table

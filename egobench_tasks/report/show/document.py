@@ -6,11 +6,13 @@ from typing import Any
 
 import pandas as pd
 
+from egobench_tasks.frames.store import FrameStore
 from egobench_tasks.report.analyse.breakdowns import DIMENSIONS, breakdown, breakdown_table
 from egobench_tasks.report.analyse.budgets import NO_PRICE, Price
 from egobench_tasks.report.analyse.certainty import certainty_table
 from egobench_tasks.report.analyse.comparisons import differences_table, reasoning_table
 from egobench_tasks.report.analyse.failures import hardest_table, unanswered_table
+from egobench_tasks.report.analyse.glance import glance_table
 from egobench_tasks.report.analyse.overall import completeness_table, overall_table, runs_table
 from egobench_tasks.report.analyse.positions import confusion, positions_table
 from egobench_tasks.report.analyse.ranks import rank_agreement_table
@@ -21,8 +23,9 @@ from egobench_tasks.report.read.choice_results import Results
 from egobench_tasks.report.read.open_results import OpenResults
 from egobench_tasks.report.show import plots
 from egobench_tasks.report.show.diagnosis import diagnosis_section
-from egobench_tasks.report.show.open_sections import egotempo_section
+from egobench_tasks.report.show.open_sections import egotempo_sections
 from egobench_tasks.report.show.section import Section
+from egobench_tasks.report.show.thumbnails import question_strips
 from egobench_tasks.runs.record import RunRecord
 
 _MAX_CONFUSIONS = 9
@@ -47,9 +50,10 @@ class Document:
 
 
 def egogears_document(results: Results, price: Price = NO_PRICE) -> Document:
-    """Lay out EgoGears' report: what is there, overall, why and where it fails, run against run."""
+    """Lay out EgoGears' report: a glance, what is there, overall, why and where it fails, run against run."""
     scores = {dimension.key: breakdown(results, dimension) for dimension in DIMENSIONS}
     sections = [
+        _glance(results),
         _completeness(results),
         _overall(results),
         diagnosis_section(results, price),
@@ -57,7 +61,7 @@ def egogears_document(results: Results, price: Price = NO_PRICE) -> Document:
         _positions(results),
         _single_multi(results),
         _against(results),
-        Section("questions", "Questions", "", (hardest_table(results), unanswered_table(results)), ()),
+        _questions(results),
     ]
     sections = [_with_caveat(_without_empty(section), results.differing) for section in sections]
     datasets = "; ".join(
@@ -86,7 +90,7 @@ def egotempo_document(results: OpenResults) -> Document:
         title="EgoTempo report",
         subtitle=f"{n_runs} run{'s' if n_runs > 1 else ''} in {outcomes['setting'].nunique()} settings{questions}",
         notices=(*other, *results.notices),
-        sections=(_with_caveat(egotempo_section(results), results.differing),),
+        sections=tuple(_with_caveat(section, results.differing) for section in egotempo_sections(results)),
         data={"open_outcomes": outcomes},
         records=_plain_records(results.records),
     )
@@ -101,12 +105,13 @@ def _not_published(what: str, difference: str) -> str:
 
 
 def joined(documents: Sequence[Document]) -> Document:
-    """Put the reports of several benchmarks into one."""
+    """Put the reports of several benchmarks into one; sections that lead come first."""
+    sections = [section for document in documents for section in document.sections]
     return Document(
         title=" and ".join(document.title.removesuffix(" report") for document in documents) + " report",
         subtitle="; ".join(document.subtitle for document in documents),
         notices=tuple(notice for document in documents for notice in document.notices),
-        sections=tuple(section for document in documents for section in document.sections),
+        sections=tuple(sorted(sections, key=lambda section: not section.leads)),
         data={name: frame for document in documents for name, frame in document.data.items()},
         records={label: found for document in documents for label, found in document.records.items()},
     )
@@ -117,14 +122,29 @@ def _completeness(results: Results) -> Section:
     return Section("completeness", "Completeness", text, (completeness_table(results), runs_table(results)), ())
 
 
-def _overall(results: Results) -> Section:
-    table = overall_table(results)
-    ranked = table.rows[[not published for published in is_published(table)]] if table.apart else table.rows
-    figure = plots.leaderboard(ranked)
+def _glance(results: Results) -> Section:
+    overall = overall_table(results)
+    ranked = overall.rows[[not published for published in is_published(overall)]] if overall.apart else overall.rows
     alt = "Exact accuracy of every run with its interval, by split; the same figures as the table Overall."
-    plot = plots.to_plot("leaderboard", "Leaderboard", alt, figure)
-    tables = (table, certainty_table(results), repeats_table(results), partial_credit_table(results))
-    return Section("overall", "Overall", "", tables, (plot,))
+    plot = plots.to_plot("leaderboard", "Leaderboard", alt, plots.leaderboard(ranked))
+    return Section("glance", "At a glance", "", (glance_table(results),), (plot,), leads=True)
+
+
+def _questions(results: Results) -> Section:
+    hardest = hardest_table(results)
+    asked = [results.splits[row["config"]].questions[row["question_id"]] for row in hardest.rows.to_dict("records")]
+    strips = question_strips(asked, FrameStore())
+    return Section("questions", "Questions", "", (hardest, unanswered_table(results)), (), strips=strips)
+
+
+def _overall(results: Results) -> Section:
+    tables = (
+        overall_table(results),
+        certainty_table(results),
+        repeats_table(results),
+        partial_credit_table(results),
+    )
+    return Section("overall", "Overall", "", tables, ())
 
 
 def _where(results: Results, scores: dict[str, pd.DataFrame]) -> Section:

@@ -53,15 +53,12 @@ def _table(table: Table) -> str:
     if len(table.rows) > MAX_ROWS:
         return f"{len(table.rows):,} rows: see `csv/{table.key}.csv`."
     head = "| " + " | ".join(_escape(column.title) for column in table.columns) + " |"
-    rule = "|" + "|".join(" --- " if column.kind in _LEFT else " ---: " for column in table.columns) + "|"
+    rule = "|" + "|".join(" --- " if column.kind.is_text else " ---: " for column in table.columns) + "|"
     body = [
         "| " + " | ".join(_cell(column, cell) for column, cell in zip(table.columns, row, strict=True)) + " |"
         for row in cells(table)
     ]
     return "\n".join([head, rule, *body])
-
-
-_LEFT = (Kind.TEXT, Kind.QUESTION, Kind.QUESTIONS)
 
 
 def _cell(column: Column, cell: Cell) -> str:

@@ -1,10 +1,13 @@
 """EgoTempo's part of a report."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from egobench_tasks.asking.open_settings import DEFAULT_SETTING
+from egobench_tasks.report.analyse.glance import open_glance_table
 from egobench_tasks.report.analyse.judges import accuracy_table, differing_table, pairs_table
 from egobench_tasks.report.analyse.open_tables import (
     category_table,
@@ -15,34 +18,63 @@ from egobench_tasks.report.analyse.open_tables import (
     sampling_table,
     video_gain_table,
 )
-from egobench_tasks.report.analyse.tables import ORIGIN, PUBLISHED
+from egobench_tasks.report.analyse.tables import ORIGIN, PUBLISHED, Table
 from egobench_tasks.report.read.open_outcomes import Order
 from egobench_tasks.report.read.open_results import OpenResults
 from egobench_tasks.report.show import plots
 from egobench_tasks.report.show.section import Section
 
+_COMPLETE = "How much of each run is there, and judged. What has no verdict is neither right nor wrong."
 
-def egotempo_section(results: OpenResults) -> Section:
-    """Lay out EgoTempo's tables and figures."""
+
+def egotempo_sections(results: OpenResults) -> tuple[Section, ...]:
+    """Lay out EgoTempo's tables and figures: at a glance, what is there, categories, inputs, judges."""
     outcomes = results.outcomes
-    tables = (
-        open_runs_table(results.summaries, results.records),
-        category_table(outcomes, results.unpublished),
-        video_gain_table(outcomes),
-        input_table(outcomes, results.unpublished),
-        sampling_table(outcomes),
-        duration_table(outcomes),
-        accuracy_table(results.judged),
-        pairs_table(results.judged),
-        differing_table(results.judged),
-    )
     beside_published = results.unpublished is None
-    figures = [
+    curves = [
         *_against_input(outcomes, "frames", "frames", beside_published),
         *_against_input(outcomes, "rate", "frames a second", beside_published),
         *_against_duration(outcomes),
     ]
-    return Section("egotempo", "EgoTempo", "", tuple(table for table in tables if not table.rows.empty), tuple(figures))
+    inputs = (
+        input_table(outcomes, results.unpublished),
+        video_gain_table(outcomes),
+        sampling_table(outcomes),
+        duration_table(outcomes),
+    )
+    judges = (accuracy_table(results.judged), pairs_table(results.judged), differing_table(results.judged))
+    runs = open_runs_table(results.summaries, results.records)
+    sections = (
+        _glance(results),
+        Section(
+            "egotempo", "EgoTempo: completeness", _COMPLETE, (open_runs_table(results.summaries, results.records),), ()
+        ),
+        Section(
+            "egotempo_categories", "EgoTempo: categories", "", (category_table(outcomes, results.unpublished),), ()
+        ),
+        Section("egotempo_inputs", "EgoTempo: what is shown", "", _filled(inputs), tuple(curves)),
+        Section("egotempo_judges", "EgoTempo: judges", "", _filled(judges), ()),
+    )
+    return tuple(section for section in sections if _filled(section.tables) or section.plots)
+
+
+def _filled(tables: Sequence[Table]) -> tuple[Table, ...]:
+    return tuple(table for table in tables if not table.rows.empty)
+
+
+def _glance(results: OpenResults) -> Section:
+    table = open_glance_table(results)
+    shown = table.rows.assign(config="EgoTempo", exact_set=table.rows["accuracy"], chance=math.nan)
+    shown["run"] = [f"{run}, {setting}" for run, setting in zip(shown["run"], shown["setting"], strict=True)]
+    shown = shown[shown["accuracy"].notna()]
+    title = "EgoTempo at a glance"
+    if shown.empty:
+        return Section("open_glance", title, "", (table,), (), leads=True)
+    alt = "Accuracy of every run and setting with its interval; the same figures as the table beside it."
+    figure = plots.leaderboard(shown, "accuracy, Wilson")
+    return Section(
+        "open_glance", title, "", (table,), (plots.to_plot("open_leaderboard", title, alt, figure),), leads=True
+    )
 
 
 def _against_input(outcomes: pd.DataFrame, column: str, label: str, beside_published: bool) -> list[plots.Plot]:

@@ -18,14 +18,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from egobench_tasks.report.analyse.terms import in_words
+
 BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"
 INK, _MUTED, GRID = "#1f2933", "#616e7c", "#d9e0e6"
 _SERIES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _SPLIT_STYLE: dict[Any, Any] = {"single": (BLUE, "o"), "multi": (VERMILION, "s")}
+_OTHER_SPLIT = (GREEN, "^")
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "path",
     "svg.hashsalt": "egobench",
+    "pdf.fonttype": 42,  # text that can be selected and searched; publishers refuse type 3
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.edgecolor": _MUTED,
@@ -41,6 +45,9 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
 }
 WIDTH_IN = 8.0
+# Beside a table on one screen.
+_LEADERBOARD_WIDTH_IN = 6.6
+_MAX_NAME_CHARS = 34
 _MAX_LEGEND_CHARS = 44
 # What a character of a label takes at the size of slopes' labels, on the wide side.
 _CHAR_IN = 0.075
@@ -50,20 +57,22 @@ MAX_SERIES = len(_SERIES)
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A figure as SVG text, with what it shows in words for those who do not see it."""
+    """A figure as SVG text and as a PDF file, with what it shows in words for those who do not see it."""
 
     key: str
     title: str
     alt: str
     svg: str
+    pdf: bytes
 
 
 def to_plot(key: str, title: str, alt: str, figure: Figure) -> Plot:
     """Render a figure; the same figure gives the same bytes on any day."""
     with mpl.rc_context(_STYLE):
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return Plot(key, title, alt, buffer.getvalue())
+        svg, pdf = io.StringIO(), io.BytesIO()
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
+    return Plot(key, title, alt, svg.getvalue(), pdf.getvalue())
 
 
 Drawing = Callable[..., Figure]
@@ -83,17 +92,19 @@ def styled(draw: Drawing) -> Drawing:
 
 
 @styled
-def leaderboard(overall: pd.DataFrame) -> Figure:
-    """Exact accuracy of runs on each split with its interval, chance as a tick, best first.
+def leaderboard(overall: pd.DataFrame, measure: str = "exact, Wilson") -> Figure:
+    """Accuracy of runs on each split with its interval, chance as a tick, best first.
 
-    ``overall`` has the columns run, config, exact_set, low, high, chance; published rows have no interval.
+    ``overall`` has the columns run, config, exact_set, low, high, chance; published rows have no interval. Splits come
+    as ``overall`` has them.
     """
-    configs = [config for config in ("single", "multi") if config in set(overall["config"])]
+    configs = list(dict.fromkeys(overall["config"]))
     panels = [overall[overall["config"] == config].sort_values("exact_set", kind="stable") for config in configs]
     heights = [len(panel) for panel in panels]
-    figure, axes = _new_figure(0.27 * sum(heights) + 1.1 * len(panels), rows=len(panels), ratios=heights)
+    height_in = 0.24 * sum(heights) + 0.75 * len(panels)
+    figure, axes = _new_figure(height_in, rows=len(panels), ratios=heights, width_in=_LEADERBOARD_WIDTH_IN)
     for axis, config, panel in zip(axes, configs, panels, strict=True):
-        colour, marker = _SPLIT_STYLE[config]
+        colour, marker = _SPLIT_STYLE.get(config, _OTHER_SPLIT)
         for y, row in enumerate(panel.to_dict("records")):
             published = math.isnan(row["low"])
             if not published:
@@ -101,10 +112,13 @@ def leaderboard(overall: pd.DataFrame) -> Figure:
                 axis.plot(row["chance"], y, marker="|", color=_MUTED, markersize=9)
             face = "white" if published else colour
             axis.plot(row["exact_set"], y, marker=marker, color=colour, markerfacecolor=face, markersize=6)
-        names = [f"{run} ◊" if math.isnan(low) else run for run, low in zip(panel["run"], panel["low"], strict=True)]
+        names = [
+            f"{_cut(run)} ◊" if math.isnan(low) else _cut(run)
+            for run, low in zip(panel["run"], panel["low"], strict=True)
+        ]
         axis.set_yticks(range(len(panel)), names)
         axis.set_ylim(-0.7, len(panel) - 0.3)
-        axis.set_title(f"{config}: exact, Wilson 95 %" + (", ◊ published" if panel["low"].isna().any() else ""))
+        axis.set_title(f"{config}: {measure}, 95 %" + (", ◊ published" if panel["low"].isna().any() else ""))
         rate_axis(axis.xaxis, axis, "x")
     return figure
 
@@ -115,13 +129,13 @@ def heat_map(values: pd.DataFrame, label: str) -> Figure:
     figure, (axis,) = _new_figure(0.3 * len(values) + 1.9)
     matrix = values.to_numpy(dtype=float)
     top = max(0.5, float(np.nanmax(matrix, initial=0)))
-    axis.imshow(matrix, cmap="cividis", vmin=0, vmax=top, aspect="auto")
+    axis.imshow(matrix, cmap="Blues", vmin=0, vmax=top, aspect="auto")
     for (row, column), value in np.ndenumerate(matrix):
         if not math.isnan(value):
-            ink = "white" if value < 0.55 * top else "black"
+            ink = "white" if value > 0.55 * top else INK
             axis.text(column, row, f"{100 * value:.0f}", ha="center", va="center", color=ink, fontsize=8)
-    axis.set_xticks(range(values.shape[1]), [_wrapped(str(name)) for name in values.columns])
-    axis.set_yticks(range(len(values)), [str(name) for name in values.index])
+    axis.set_xticks(range(values.shape[1]), [_wrapped(in_words(str(name))) for name in values.columns])
+    axis.set_yticks(range(len(values)), [_cut(str(name)) for name in values.index])
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
     axis.set_title(label)
@@ -257,6 +271,12 @@ def _spread(values: Sequence[float], gap: float) -> list[float]:
         if not moved:
             break
     return [y for _, y in sorted(zip(order, placed, strict=True))]
+
+
+def _cut(name: str) -> str:
+    """A long name without its middle: its maker and size stand at the start, its mark at the end."""
+    half = _MAX_NAME_CHARS // 2
+    return name if len(name) <= _MAX_NAME_CHARS else f"{name[: half - 1]}…{name[-half:]}"
 
 
 def _wrapped(name: str, width: int = 12) -> str:

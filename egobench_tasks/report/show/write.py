@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,9 @@ from egobench_tasks.report.read.people import choice_people, is_sample, open_peo
 from egobench_tasks.report.read.runs import find_runs
 from egobench_tasks.report.show.document import Document, egogears_document, egotempo_document, joined
 from egobench_tasks.report.show.markdown import render_markdown
-from egobench_tasks.report.show.page import render_page
+from egobench_tasks.report.show.page import check_browse_url, render_page
 from egobench_tasks.report.show.people import people_document
+from egobench_tasks.report.show.spreadsheet import frame_csv, render_csv
 
 JSON_SCHEMA = 1
 
@@ -45,28 +46,39 @@ def write_report(
     find_dataset: FindDataset = locate,
     against: Path | None = None,
     price: Price = NO_PRICE,
+    browse_url: str | None = None,
 ) -> list[Path]:
     """Read the runs, score them against the datasets, and write the report into ``out``.
 
-    Writes ``report.html``, ``report.md`` with ``figures/*.svg``, ``csv/*.csv`` and ``report.json``,
-    as far as ``formats`` asks for them, and returns their paths. Raises ``InputError`` for runs that
-    cannot be read or are of another dataset, before anything is written. ``against`` and
-    ``price``: see `build_document`.
+    Writes ``report.html``, ``report.md``, ``figures`` as SVG and PDF beside either, ``csv/*.csv`` and
+    ``report.json``, as far as ``formats`` asks for them, and returns their paths. Raises ``InputError`` for runs that
+    cannot be read or are of another dataset, before anything is written. ``against`` and ``price``: see
+    `build_document`; ``browse_url``: see `page.render_page`.
     """
     check_output_folder(out)
-    return write_document(build_document(runs, find_dataset, against, price), out, "report", formats)
+    check_browse_url(browse_url)
+    return write_document(build_document(runs, find_dataset, against, price), out, "report", formats, browse_url)
 
 
-def write_document(document: Document, out: Path, name: str, formats: Sequence[Format] = tuple(Format)) -> list[Path]:
+def write_document(
+    document: Document,
+    out: Path,
+    name: str,
+    formats: Sequence[Format] = tuple(Format),
+    browse_url: str | None = None,
+) -> list[Path]:
     """Write a document into ``out`` as ``NAME.html`` and so on; see `write_report`. Returns the files' paths."""
-    files: dict[str, str] = {}
+    files: dict[str, str | bytes] = {}
     if Format.HTML in formats:
-        files[f"{name}.html"] = render_page(document)
+        files[f"{name}.html"] = render_page(document, browse_url)
     if Format.MARKDOWN in formats:
         files[f"{name}.md"] = render_markdown(document)
-        files |= {f"figures/{plot.key}.svg": plot.svg for section in document.sections for plot in section.plots}
+    if {Format.HTML, Format.MARKDOWN} & set(formats):
+        for plot in (plot for section in document.sections for plot in section.plots):
+            files |= {f"figures/{plot.key}.svg": plot.svg, f"figures/{plot.key}.pdf": plot.pdf}
     if Format.CSV in formats:
-        files |= {f"csv/{name}.csv": _without_formulas(frame).to_csv(index=False) for name, frame in _frames(document)}
+        files |= {f"csv/{table.key}.csv": render_csv(table) for table in document.tables}
+        files |= {f"csv/{name}.csv": frame_csv(frame) for name, frame in document.data.items()}
     if Format.JSON in formats:
         files[f"{name}.json"] = render_json(document)
     return _write(out, files)
@@ -141,39 +153,14 @@ def _plain_value(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _frames(document: Document) -> Iterable[tuple[str, pd.DataFrame]]:
-    for table in document.tables:
-        rows = table.rows.copy()
-        for name in rows:
-            if any(isinstance(value, tuple) for value in rows[name]):
-                rows[name] = rows[name].str.join(" ")
-        yield table.key, rows
-    yield from document.data.items()
-
-
-def _without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """Text that a spreadsheet would compute, or run, gets a quotation mark before it; numbers stay numbers."""
-    return frame.rename(columns=_quoted).map(_quoted)
-
-
-def _quoted(cell: Any) -> Any:
-    if not isinstance(cell, str) or not cell.lstrip().startswith(("=", "+", "-", "@", "\t", "\r")):
-        return cell
-    try:
-        float(cell)
-    except ValueError:
-        return f"'{cell}"
-    return cell
-
-
-def _write(out: Path, files: Mapping[str, str]) -> list[Path]:
+def _write(out: Path, files: Mapping[str, str | bytes]) -> list[Path]:
     paths = []
     try:
         for name, content in files.items():
             path = out / name
             path.parent.mkdir(parents=True, exist_ok=True)
             with write_atomically(path) as file:
-                file.write(content.encode())
+                file.write(content.encode() if isinstance(content, str) else content)
             paths.append(path)
     except OSError as error:
         raise InputError(f"{out}: cannot write the report: {error}; give another folder with --out") from error

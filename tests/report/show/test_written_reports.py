@@ -1,5 +1,6 @@
 """The files of a report: one page that sorts in a browser, Markdown, CSV, JSON; and the comparison in a terminal."""
 
+import base64
 import io
 import json
 import re
@@ -14,12 +15,14 @@ from rich.console import Console
 
 from egobench_tasks.errors import InputError
 from egobench_tasks.report.analyse.tables import Column, Kind, cells, show, table
+from egobench_tasks.report.analyse.terms import TERMS
 from egobench_tasks.report.read.choice_results import score_runs
 from egobench_tasks.report.read.runs import find_runs
 from egobench_tasks.report.show.compare import compare_runs
 from egobench_tasks.report.show.markdown import render_markdown
 from egobench_tasks.report.show.page import render_page
-from egobench_tasks.report.show.write import Format, _without_formulas, build_document, write_report
+from egobench_tasks.report.show.spreadsheet import without_formulas
+from egobench_tasks.report.show.write import Format, build_document, write_report
 
 NASTY = "evil_<script>alert(1)</script>|*name*"
 
@@ -256,6 +259,7 @@ def test_tables_sort_by_a_click_and_the_other_way_by_a_second(browser, report):
     from selenium.webdriver.common.by import By
 
     open_at(browser, report, 1280)
+    browser.execute_script("document.querySelector('#table-overall .all-columns').click()")
     heads = browser.find_elements(By.CSS_SELECTOR, "#table-overall th button")
     titles = [head.text for head in heads]
     place = titles.index("Jaccard %")
@@ -274,10 +278,126 @@ def test_tables_sort_by_a_click_and_the_other_way_by_a_second(browser, report):
     assert [head.get_attribute("aria-sort") for head in sorted_by] == ["ascending"]
 
 
-def test_questions_link_into_the_browser(browser, report):
+LONG = "Qwen3-VL-235B-A22B-Thinking-" + 7 * "with-a-very-long-name-" + "FP8"
+
+
+@pytest.fixture(scope="module")
+def linked(planted, writer, paths, found, tmp_path_factory):
+    """A report with a name of 185 characters, a partial run, and the address of a browser."""
+    folder = tmp_path_factory.mktemp("linked")
+    long = writer.write(folder / "long", LONG, said_by(planted, speaks(5)))
+    write_report([paths[3], long], folder / "out", [Format.HTML], found, browse_url="http://gpu-17:9000/")
+    return folder / "out"
+
+
+@pytest.mark.parametrize("width", [1000, 420])
+def test_the_table_of_runs_fits_and_a_long_name_takes_one_line(browser, linked, width):
+    open_at(browser, linked, width)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    fits = (
+        "const box = document.querySelector(`#table-${arguments[0]} .scroll`); return box.scrollWidth - box.clientWidth"
+    )
+    assert browser.execute_script(fits, "glance") <= 0
+    if width == 1000:
+        assert browser.execute_script(fits, "overall") <= 0
+    name = "const one = [...document.querySelectorAll('#table-glance td .name')].find((one) => one.title)"
+    assert browser.execute_script(f"{name}; return [one.title, one.textContent]") == [LONG, LONG]
+    assert browser.execute_script(f"{name}; return one.getBoundingClientRect().height") < 30
+    assert browser.execute_script(f"{name}; return one.querySelector('.end').textContent").endswith("FP8")
+
+
+def test_no_box_hides_rows_and_a_wide_table_shows_its_scroll_bar(browser, linked):
+    open_at(browser, linked, 420)
+    boxes = """
+        return [...document.querySelectorAll(".scroll")].map((box) => {
+            const bar = box.offsetHeight - box.clientHeight;
+            return [box.scrollHeight - box.clientHeight, box.scrollWidth > box.clientWidth ? bar : 99];
+        })"""
+    assert all(hidden <= 1 and bar >= 8 for hidden, bar in browser.execute_script(boxes))
+
+
+def test_the_first_screen_has_the_figure_the_runs_and_their_marks(browser, linked):
+    open_at(browser, linked, 1400)
+    bottoms = """
+        const both = document.querySelectorAll("#figure-leaderboard img, #table-glance table");
+        return [...both].map((one) => one.getBoundingClientRect().bottom)"""
+    assert len(found := browser.execute_script(bottoms)) == 2 and max(found) < 900
+    marks = browser.execute_script(
+        "return [...document.querySelectorAll('#table-glance td.mark')].map((one) => one.innerText.trim())"
+    )
+    assert marks == ["● whole", "◐ partial"]
+    legend = browser.execute_script("return document.querySelector('#table-glance .legend').innerText")
+    assert all(mark in legend for mark in ("● whole", "◐ partial", "◇ mixed"))
+
+
+@pytest.mark.parametrize("form", ["csv", "latex"])
+def test_a_table_is_copied_and_downloaded_without_a_network(browser, report, tmp_path, form):
     open_at(browser, report, 1280)
-    links = browser.execute_script("return [...document.querySelectorAll('td.question a')].map((link) => link.href)")
-    assert links and all("?question=" in link for link in links)
+    link = f"document.querySelector('#table-overall a.{form}')"
+    href = browser.execute_script(f"return {link}.href")
+    text = base64.b64decode(href.partition("base64,")[2]).decode()
+    if form == "csv":
+        assert text == (report / "csv/overall.csv").read_text()
+    else:
+        assert "\\toprule" in text and "always-B" in text
+    # The clipboard itself is not this page's: what it is given is.
+    browser.execute_script(
+        "window.given = []; navigator.clipboard.writeText = async (text) => { window.given.push(text); };"
+        f"document.querySelector('#table-overall button[data-copies={form}]').click()"
+    )
+    said = f"return document.querySelector('#table-overall button[data-copies={form}]').textContent"
+    deadline = time.monotonic() + 5
+    while browser.execute_script(said) != "Copied" and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert browser.execute_script("return window.given") == [text]
+    behavior = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", behavior)
+    browser.execute_script(f"{link}.click()")
+    path = tmp_path / browser.execute_script(f"return {link}.download")
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert path.read_text() == text
+
+
+def test_questions_link_to_the_browser_that_is_named_and_are_words_without_one(report, linked):
+    page = (linked / "report.html").read_text()
+    links = re.findall(r'<td class="question"><a href="([^"]+)">([^<]+)</a>', page)
+    assert links and all(href == f"http://gpu-17:9000/?question={text}" for href, text in links)
+    page = (report / "report.html").read_text()
+    assert '<td class="question">' in page and "?question=" not in page and "7860" not in page
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "gpu-17:7860", "http://", "http://a/?question=1", "http://a:b"])
+def test_what_is_no_address_is_refused_before_anything_is_read(tmp_path, url):
+    with pytest.raises(InputError, match="--browse-url"):
+        write_report([tmp_path / "nowhere"], tmp_path / "out", browse_url=url)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_rise_is_not_called_a_drop(document):
+    (drops,) = [table for table in document.tables if table.key == "drops"]
+    titles = [column.title for column in drops.columns]
+    assert "Highest difference" in titles and not any(title.endswith(" drop") for title in titles)
+
+
+def test_units_and_types_are_words_with_their_ids(document, report):
+    (units,) = [table for table in document.tables if table.key == "by_unit"]
+    shown = {row[0].text for row in cells(units)}
+    assert "a whole recording (whole_video)" in shown and not shown & set(TERMS)
+    assert "whole_video" in (report / "csv/by_unit.csv").read_text()
+    assert "a whole recording" not in (report / "csv/by_unit.csv").read_text()  # for programs: ids
+    assert r"a whole recording (whole\_video)" in (report / "report.md").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser, linked, scheme, serious_faults):
+    open_at(browser, linked, 1280)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    ground = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert (ground == "rgb(15, 20, 24)") == (scheme == "dark")
+    assert serious_faults(browser) == []
 
 
 def test_two_runs_compare_in_a_terminal(paths, found):
@@ -357,6 +477,6 @@ def test_a_cell_that_a_spreadsheet_would_compute_is_text_and_numbers_stay_number
         None,
         ("=a",),
     ]
-    written = list(_without_formulas(pd.DataFrame({"=head": cells}, dtype=object))["'=head"])
+    written = list(without_formulas(pd.DataFrame({"=head": cells}, dtype=object))["'=head"])
     assert written[:6] == [f"'{cell}" for cell in cells[:6]]
     assert written[6:] == cells[6:]

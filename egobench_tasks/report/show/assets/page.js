@@ -1,6 +1,28 @@
 // Tables sort by a click on a column's head: numbers downward first, text upward; what has no value comes last.
 // Where published figures do not compare with the runs (data-apart), no number ranks them among these.
+// A button copies what the link beside it downloads.
 "use strict";
+const contentOf = (link) => {
+  const bytes = Uint8Array.from(atob(link.href.split("base64,")[1]), (character) => character.charCodeAt(0));
+  return new TextDecoder().decode(bytes);
+};
+const copy = async (text) => {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.body.appendChild(document.createElement("textarea"));
+  area.value = text;
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  if (!done) throw new Error("not copied");
+};
+for (const button of document.querySelectorAll("button.copy")) {
+  const title = button.textContent;
+  button.addEventListener("click", async () => {
+    const link = button.closest("article").querySelector(`a.${button.dataset.copies}`);
+    button.textContent = await copy(contentOf(link)).then(() => "Copied", () => "Not copied: use the link");
+    setTimeout(() => { button.textContent = title; }, 2000);
+  });
+}
 for (const table of document.querySelectorAll("table")) {
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];
