@@ -8,16 +8,16 @@ from typing import Annotated, NoReturn
 import typer
 
 from egobench_tasks import __version__
-from egobench_tasks.commands import canary, data, journal, making, power, results, runs
+from egobench_tasks.commands import canary, data, journal, making, power, results, runs, tasks
 from egobench_tasks.errors import EgobenchError, machine_trouble
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
+    rich_markup_mode=None,  # rich would take [@REVISION] for markup, and costs a tenth of a second
     pretty_exceptions_enable=False,
     help="EgoGears and EgoTempo: build the datasets, run models on them, report.",
 )
-for part in (data, runs, journal, results, power, canary, making):
+for part in (data, runs, tasks, journal, results, power, canary, making):
     app.add_typer(part.app)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
 from egobench_tasks.errors import InputError
+from egobench_tasks.texts import first_line, some_of
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -119,7 +120,7 @@ def load_rows(location: DatasetLocation, config: str) -> "Dataset":
             location.path, config, revision=location.revision, split=SPLIT, cache_dir=_cache_of(Path(location.path))
         )
     except Exception as error:  # datasets raises a dozen types here, from ValueError to HTTP errors
-        raise InputError(f"{location}: cannot load config {config!r}: {error}") from error
+        raise InputError(_why_not_loaded(location, config, error)) from error
     _check_commit(rows, location)
     references = {"video": Video(decode=False), "videos": List(Video(decode=False))}
     for column in _VIDEO_COLUMNS:
@@ -128,6 +129,40 @@ def load_rows(location: DatasetLocation, config: str) -> "Dataset":
     if location.is_folder:
         _check_inside(rows, Path(location.path))
     return rows
+
+
+def _why_not_loaded(location: DatasetLocation, config: str, error: Exception) -> str:
+    """What to say of a dataset that does not load: the other benchmark's, one whose clips are missing, or any other."""
+    wanted = EGOTEMPO if config == EGOTEMPO.config else EGOGEARS
+    if missing := _missing_clips(location, config):
+        return (
+            f"{location}: {len(missing):,} clips of {config!r} are not there: {some_of(missing)}; put them back, or "
+            f"build the dataset again: egobench build {wanted.name}"
+        )
+    try:
+        found, _ = benchmark_of(location)
+    except Exception:  # what it is cannot be told, then, and the first error is what to hear of
+        found = wanted
+    if found is not wanted:
+        return (
+            f"{location}: this is {found.title}'s dataset, not {wanted.title}'s; name that with "
+            f"{wanted.data_variable}, or ask the tasks of {found.name}"
+        )
+    return f"{location}: cannot load config {config!r}: {first_line(error)}"
+
+
+def _missing_clips(location: DatasetLocation, config: str) -> list[str]:
+    """The clips that a folder's metadata names and that are not there; `datasets` names the first alone."""
+    folder = Path(location.path) / (SPLIT if config == EGOTEMPO.config else config)
+    metadata = folder / "metadata.parquet"
+    if not location.is_folder or not metadata.is_file():
+        return []
+    import pyarrow.parquet as pq
+
+    columns = [name for name in ("file_name", "file_names") if name in pq.read_schema(metadata).names]
+    cells = [cell for column in pq.read_table(metadata, columns=columns).columns for cell in column.to_pylist()]
+    names = itertools.chain.from_iterable(cell if isinstance(cell, list) else [cell] for cell in cells)
+    return sorted(name for name in {*names} - {None} if not (folder / name).is_file())
 
 
 def _check_inside(rows: "Dataset", folder: Path) -> None:

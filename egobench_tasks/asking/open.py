@@ -149,8 +149,15 @@ def find_category(name: str) -> str:
 
 
 def rows_of_category(rows: "Dataset", category: str) -> "Dataset":
-    """Return the rows of one category."""
-    return rows.select([index for index, name in enumerate(rows["category"]) if name == category])
+    """Return the rows of one category. Raises ``InputError`` where there are none."""
+    chosen = [index for index, name in enumerate(rows["category"]) if name == category]
+    if not chosen:
+        there = [category_slug(name) for name in EGOTEMPO.category_codes if name in set(rows["category"])]
+        raise InputError(
+            f"this dataset has no question of the category {category_slug(category)}; ask those that it has: "
+            + ",".join(f"{EGOTEMPO.name}:{name}" for name in there)
+        )
+    return rows.select(chosen)
 
 
 def to_judge(facts: Mapping[str, Any], text: str, finish_reason: str) -> JudgeItem | Judgement:

@@ -7,6 +7,7 @@ from pathlib import Path
 from egobench_tasks.browse.load import load_library
 from egobench_tasks.data import DatasetLocation
 from egobench_tasks.errors import InputError
+from egobench_tasks.extras import needs_extra
 
 
 def launch(dataset: DatasetLocation, runs: Sequence[Path], *, host: str = "127.0.0.1", port: int = 7860) -> None:
@@ -18,12 +19,11 @@ def launch(dataset: DatasetLocation, runs: Sequence[Path], *, host: str = "127.0
     Raises ``InputError`` without Gradio, where the port is taken, and as `load.load_library`.
     """
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when Gradio is imported
-    try:
+    with needs_extra("browse", "the browser"):
         import gradio as gr
         from starlette.middleware import Middleware
-    except ModuleNotFoundError as error:
-        raise InputError(f"browsing needs {error.name}: pip install 'egobench[browse]'") from error
-    from egobench_tasks.browse.app import build_app
+
+        from egobench_tasks.browse.app import build_app
     from egobench_tasks.browse.guard import ReadOnly
     from egobench_tasks.browse.html import style
     from egobench_tasks.frames.store import FrameStore

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from egobench_tasks.errors import EgobenchError, InputError
+from egobench_tasks.extras import needs_extra
 
 app = typer.Typer()
 baseline_app = typer.Typer(no_args_is_help=True, help="What guessing scores: the floor under every model's figure.")
@@ -24,8 +25,9 @@ def report(
     price_out: Annotated[float | None, typer.Option(help="Of a million new tokens, for what probes cost.")] = None,
 ) -> None:
     """Tables, figures and one page on runs: where a model fails, and how sure that is."""
-    from egobench_tasks.report.analyse.budgets import Price
-    from egobench_tasks.report.show.write import Format, write_report
+    with needs_extra("report", "a report"):
+        from egobench_tasks.report.analyse.budgets import Price
+        from egobench_tasks.report.show.write import Format, write_report
 
     known = {form.value: form for form in Format}
     names = [name.strip() for name in formats.split(",")]
@@ -44,7 +46,8 @@ def compare(
     """Two runs over the same questions, side by side: differences with their intervals."""
     from rich.console import Console
 
-    from egobench_tasks.report.show.compare import compare_runs
+    with needs_extra("report", "a comparison"):
+        from egobench_tasks.report.show.compare import compare_runs
 
     Console().print(compare_runs(first, second))
 
@@ -94,7 +97,8 @@ def baseline_egogears(seed: Annotated[int, typer.Option(help="Of the simulated g
     """Uniform choice among the options: simulated, and in closed form."""
     from rich.console import Console
 
-    from egobench_tasks.report.analyse.baselines import egogears_baseline
+    with needs_extra("report", "a baseline"):
+        from egobench_tasks.report.analyse.baselines import egogears_baseline
 
     Console().print(egogears_baseline(seed))
 
@@ -105,7 +109,9 @@ def baseline_egotempo(seed: Annotated[int, typer.Option(help="Of the drawn answe
     from rich.console import Console
 
     from egobench_tasks.judge.settings import load_settings
-    from egobench_tasks.report.analyse.baselines import egotempo_baseline
+
+    with needs_extra("report", "a baseline"):
+        from egobench_tasks.report.analyse.baselines import egotempo_baseline
 
     Console().print(egotempo_baseline(seed, load_settings()))
 
@@ -121,7 +127,9 @@ def results(
 ) -> None:
     """Write a run's scores in the Hub's form for a model repository: .eval_results/*.yaml."""
     from egobench_tasks.files import write_atomically
-    from egobench_tasks.report.show.eval_results import eval_results
+
+    with needs_extra("report", "writing results"):
+        from egobench_tasks.report.show.eval_results import eval_results
 
     for name, text in eval_results(run, dataset_id=dataset_id).items():
         path = out / name

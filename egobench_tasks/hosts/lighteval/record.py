@@ -65,7 +65,8 @@ def apply() -> None:
         if self._egobench_record is not None and self.is_main_process():
             folder = _output_folder(self)
             assert folder is not None
-            write(folder, completed(self._egobench_record, self.model, dates))
+            self._egobench_record = completed(self._egobench_record, self.model, dates)
+            write(folder, self._egobench_record)
 
     Pipeline._egobench_record = None
     Pipeline.evaluate, Pipeline.save_and_push_results = evaluate, save_and_push_results

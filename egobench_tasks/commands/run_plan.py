@@ -1,0 +1,94 @@
+"""Several models' runs, one after another, each in a process of its own: one that fails does not lose the others."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from egobench_tasks.files import make_folder, write_atomically
+from egobench_tasks.judge.settings import CONFIG_VARIABLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRun:
+    """One model's part. ``arguments``: of `egobench run`, but for the model itself, ``model``.
+
+    ``settings``: the model's settings where they stand in the file itself; they are written beside its results.
+    """
+
+    name: str
+    kind: str
+    model: str
+    arguments: tuple[str, ...]
+    folder: Path
+    settings: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """All that a file says: the models in their order, the judge's settings, where the report goes (None: none)."""
+
+    models: tuple[ModelRun, ...]
+    output: Path
+    judge: Mapping[str, Any] | str | None = None
+    report: Path | None = None
+    dry_run: bool = False
+    failures: dict[str, int] = field(default_factory=dict)
+
+
+def run_plan(plan: RunPlan) -> int:
+    """Run the models one after another, then write the report; return 1 where one of them failed, else 0."""
+    environment = {**os.environ, **_judge_variable(plan)}
+    for number, model in enumerate(plan.models, 1):
+        print(f"model {number} of {len(plan.models)}: {model.name}", file=sys.stderr, flush=True)
+        code = subprocess.run(command_of(model), env=environment, check=False).returncode
+        if code:
+            plan.failures[model.name] = code
+    done = [model for model in plan.models if model.name not in plan.failures]
+    if plan.report is not None and not plan.dry_run:
+        _write_report(plan)
+    said = ", ".join(f"{name} (exit code {code})" for name, code in plan.failures.items())
+    print(f"{len(done)} of {len(plan.models)} models ran to their end" + (f"; not {said}" if said else ""))
+    if plan.failures:
+        print("next: the same command, which asks for what is missing and nothing else")
+    elif plan.report is None and not plan.dry_run:
+        print(f"next: egobench report {' '.join(str(model.folder) for model in plan.models)}")
+    return 1 if plan.failures else 0
+
+
+def command_of(model: ModelRun) -> list[str]:
+    """Return the command line of one model's run; its settings are written where they stand in the run's file."""
+    given = model.model
+    if model.settings is not None:
+        written = model.folder / f"{model.kind}.yaml"
+        make_folder(model.folder)
+        _write_json(written, model.settings)
+        given = str(written)
+    return [sys.executable, "-m", "egobench_tasks.cli", "run", model.kind, given, *model.arguments]
+
+
+def _write_report(plan: RunPlan) -> None:
+    """One report of all models that have results, those of an earlier run of this file included."""
+    folders = [str(model.folder) for model in plan.models if any(model.folder.rglob("details_*.parquet"))]
+    command = [sys.executable, "-m", "egobench_tasks.cli", "report", *folders, "--out", str(plan.report)]
+    if folders and (code := subprocess.run(command, check=False).returncode):
+        plan.failures["report"] = code
+
+
+def _judge_variable(plan: RunPlan) -> dict[str, str]:
+    if plan.judge is None:
+        return {}
+    if isinstance(plan.judge, str):
+        return {CONFIG_VARIABLE: plan.judge}
+    make_folder(plan.output)
+    _write_json(plan.output / "judge.yaml", plan.judge)
+    return {CONFIG_VARIABLE: str(plan.output / "judge.yaml")}
+
+
+def _write_json(path: Path, values: Mapping[str, Any]) -> None:
+    with write_atomically(path) as file:
+        file.write((json.dumps(values, indent=1, ensure_ascii=False) + "\n").encode())
