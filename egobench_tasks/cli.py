@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from egobench_tasks import __version__
-from egobench_tasks.commands import canary, data, journal, making, power, results, runs, tasks
+from egobench_tasks.commands import canary, data, doctor, journal, making, power, results, runs, tasks
 from egobench_tasks.errors import EgobenchError, machine_trouble
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="EgoGears and EgoTempo: build the datasets, run models on them, report.",
 )
-for part in (data, runs, tasks, journal, results, power, canary, making):
+for part in (data, runs, tasks, doctor, journal, results, power, canary, making):
     app.add_typer(part.app)
 
 

@@ -192,7 +192,7 @@ def unknown_task(name: str, others: Iterable[str] = ()) -> str:
     hint = nearest(name, dict.fromkeys(known))
     if not hint.startswith("did"):
         hint = f"there are {', '.join(parts)}" if parts else f"the benchmarks are {EGOGEARS.name} and {EGOTEMPO.name}"
-    return f"there is no task {name!r}; {hint}. All tasks: egobench tasks"
+    return f"there is no task {name!r}; {hint} (all tasks: egobench tasks)"
 
 
 def _open_frames(spec: FrameSpec | None) -> float:

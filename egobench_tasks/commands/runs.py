@@ -163,10 +163,14 @@ def repeat(
 
 @app.command("prepare-lighteval")
 def prepare_lighteval() -> None:
-    """Let the plain `lighteval` command start without a network, in this environment, once and for all."""
+    """Let the plain `lighteval` command start without a network, in this environment, once and for all.
+
+    With our tasks it then also ends in one message where it would print a traceback for a mistyped argument.
+    """
     from egobench_tasks.hosts.lighteval.offline import let_plain_lighteval_start
 
-    print(f"lighteval starts without a network now: {let_plain_lighteval_start()} is there.")
+    written = let_plain_lighteval_start()
+    print(f"lighteval starts without a network now: {' and '.join(map(str, written))} are there.")
 
 
 def _check_all(tasks: str, arguments: Sequence[str], command: str, *, accelerates: bool = False) -> "LightevalOptions":

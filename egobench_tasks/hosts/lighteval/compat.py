@@ -58,8 +58,8 @@ def apply() -> None:
     _hook_model_class()
     _hook_loading_of_models()
     _hook_saved_names()
-    _hook_table()
     record.apply()
+    _hook_end()  # after the record is complete, which it tells of
 
 
 @contextmanager
@@ -220,22 +220,33 @@ def _hook_saved_names() -> None:
     EvaluationTracker.save = save
 
 
-def _hook_table() -> None:
+def _hook_end() -> None:
     """Defect: lighteval 0.13 prints every figure up to three times: of a task, as the average of the one task that a
     name has, and in a mean over whatever tasks ran together. And it says nothing of what to do next."""
-    stock = Pipeline.show_results
+    stock_show, stock_save = Pipeline.show_results, Pipeline.save_and_push_results
 
     def show_results(pipeline: Pipeline) -> None:
         if not any(isinstance(task.config.prompt_function, RowPrompt) for task in pipeline.tasks_dict.values()):
-            stock(pipeline)
+            stock_show(pipeline)
             return
         pipeline._init_final_dict()
         if pipeline.is_main_process():
             results = summary.each_once(pipeline.final_dict["results"])
             print(make_results_table({**pipeline.final_dict, "results": results}))
+            done(pipeline, "shown")
+
+    def save_and_push_results(pipeline: Pipeline) -> None:
+        stock_save(pipeline)
+        if pipeline.is_main_process():
+            done(pipeline, "saved")
+
+    def done(pipeline: Pipeline, what: str) -> None:
+        """lighteval's commands show and save, ours save and show; the summary follows the later of the two."""
+        pipeline._egobench_done = {*getattr(pipeline, "_egobench_done", ()), what}
+        if pipeline._egobench_done == {"shown", "saved"}:
             print("\n".join(summary.summary_lines(pipeline)))
 
-    Pipeline.show_results = show_results
+    Pipeline.show_results, Pipeline.save_and_push_results = show_results, save_and_push_results
 
 
 def _hook_model_class() -> None:

@@ -44,10 +44,10 @@ def summary_lines(pipeline: Any) -> list[str]:
     folder = Path(tracker.output_dir) if isinstance(tracker.fs, LocalFileSystem) else None
     return [
         *_figures(values),
-        counts_line(reasons, record),
+        *([_counts_line(reasons, record)] if reasons else []),
         *([] if folder is None else [f"saved in {folder}"]),
         *([] if record is None else [_time_line(record)]),
-        *([] if folder is None else [f"next: {next_command(folder, values, tracker.should_save_details)}"]),
+        *([] if folder is None else [f"next: {_next_command(folder, values, tracker.should_save_details)}"]),
     ]
 
 
@@ -56,7 +56,7 @@ def _figures(values: Mapping[str, Values]) -> Iterator[str]:
     choice = {name: of for name, of in values.items() if "exact_set" in of}
     own = {name: of for name, of in choice.items() if name.partition(":")[0] == EGOGEARS.name} or choice
     if own:
-        shown = [choice_figure(name.partition("|")[0], of) for name, of in own.items()]
+        shown = [_choice_figure(name.partition("|")[0], of) for name, of in own.items()]
         further = len(choice) - 2
         yield "; ".join(shown[:2]) + (f"; {further} more tasks above" if further > 0 else "")
     opened: dict[str, list[Values]] = {}
@@ -66,17 +66,17 @@ def _figures(values: Mapping[str, Values]) -> Iterator[str]:
     if opened:
         name = EGOTEMPO.name if EGOTEMPO.name in opened else next(iter(opened))
         further = len(opened) - 1
-        yield open_figure(name, opened[name]) + (f"; {further} more settings above" if further else "")
+        yield _open_figure(name, opened[name]) + (f"; {further} more settings above" if further else "")
 
 
-def choice_figure(name: str, values: Values) -> str:
+def _choice_figure(name: str, values: Values) -> str:
     """One task's accuracy with Wilson's interval, and what guessing scores."""
     exact = values["exact_set"]
     chance = math.fsum(values["chance"]) / len(exact)
     return f"{name} {_with_interval(math.fsum(exact), len(exact))}, chance {chance:.1%}"
 
 
-def open_figure(name: str, categories: Sequence[Values]) -> str:
+def _open_figure(name: str, categories: Sequence[Values]) -> str:
     """The mean of the categories' judged accuracies, with Wilson's interval for as many judged answers at that rate."""
     judged = [[value for value in of["judge_accuracy"] if not math.isnan(value)] for of in categories]
     n_judged = sum(map(len, judged))
@@ -92,7 +92,7 @@ def _with_interval(successes: float, total: int) -> str:
     return f"{successes / total:.1%} ({low:.1%} to {high:.1%})"
 
 
-def counts_line(reasons: Sequence[str], record: RunRecord | None) -> str:
+def _counts_line(reasons: Sequence[str], record: RunRecord | None) -> str:
     """How many questions, and of them those truncated, lost, and taken from kept answers."""
     n_truncated = sum(ending(reason) is Ending.LENGTH for reason in reasons)
     n_lost = sum(reason in UNANSWERED for reason in reasons)
@@ -103,14 +103,13 @@ def counts_line(reasons: Sequence[str], record: RunRecord | None) -> str:
 
 def _time_line(record: RunRecord) -> str:
     times = record.times
-    if times.ended_utc is None:
-        return f"since {times.started_utc}"
+    assert times.ended_utc is not None  # completed when its results were saved
     spent: timedelta = datetime.fromisoformat(times.ended_utc) - datetime.fromisoformat(times.started_utc)
     pace = f", {times.seconds_a_question:g} s a question asked" if times.seconds_a_question else ""
     return f"time {spent}{pace}"
 
 
-def next_command(folder: Path, values: Mapping[str, Values], details_saved: bool) -> str:
+def _next_command(folder: Path, values: Mapping[str, Values], details_saved: bool) -> str:
     """What to type after this run: the judge where verdicts are missing, else the report."""
     unjudged = any("judged" in of and not all(of["judged"]) for of in values.values())
     if unjudged and details_saved:
