@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
 from egobench_tasks.errors import InputError
-from egobench_tasks.texts import first_line, some_of
+from egobench_tasks.texts import first_line
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -132,13 +132,8 @@ def load_rows(location: DatasetLocation, config: str) -> "Dataset":
 
 
 def _why_not_loaded(location: DatasetLocation, config: str, error: Exception) -> str:
-    """What to say of a dataset that does not load: the other benchmark's, one whose clips are missing, or any other."""
+    """What to say of a dataset that does not load: the other benchmark's, or one that is broken."""
     wanted = EGOTEMPO if config == EGOTEMPO.config else EGOGEARS
-    if missing := _missing_clips(location, config):
-        return (
-            f"{location}: {len(missing):,} clips of {config!r} are not there: {some_of(missing)}; put them back, or "
-            f"build the dataset again: egobench build {wanted.name}"
-        )
     try:
         found, _ = benchmark_of(location)
     except Exception:  # what it is cannot be told, then, and the first error is what to hear of
@@ -151,29 +146,27 @@ def _why_not_loaded(location: DatasetLocation, config: str, error: Exception) ->
     return f"{location}: cannot load config {config!r}: {first_line(error)}"
 
 
-def _missing_clips(location: DatasetLocation, config: str) -> list[str]:
-    """The clips that a folder's metadata names and that are not there; `datasets` names the first alone."""
-    folder = Path(location.path) / (SPLIT if config == EGOTEMPO.config else config)
-    metadata = folder / "metadata.parquet"
-    if not location.is_folder or not metadata.is_file():
-        return []
-    import pyarrow.parquet as pq
+def missing_clips(rows: "Dataset") -> list[str]:
+    """Return the paths of clips on this machine that rows name and that are not there, each once, sorted.
 
-    columns = [name for name in ("file_name", "file_names") if name in pq.read_schema(metadata).names]
-    cells = [cell for column in pq.read_table(metadata, columns=columns).columns for cell in column.to_pylist()]
-    names = itertools.chain.from_iterable(cell if isinstance(cell, list) else [cell] for cell in cells)
-    return sorted(name for name in {*names} - {None} if not (folder / name).is_file())
+    `datasets` looks for none of them before it decodes.
+    """
+    return sorted(path for path in _clip_paths(rows) if "://" not in path and not Path(path).is_file())
+
+
+def _clip_paths(rows: "Dataset") -> set[str]:
+    # Of columns made for ``datasets.Video``, a list of clips is one cell.
+    cells = [cell for column in _VIDEO_COLUMNS if column in rows.column_names for cell in rows[column]]
+    clips = itertools.chain.from_iterable(cell if isinstance(cell, list) else [cell] for cell in cells)
+    return {clip["path"] for clip in clips if clip is not None and clip["path"] is not None}
 
 
 def _check_inside(rows: "Dataset", folder: Path) -> None:
     """A dataset comes from anyone, and a link in it could name any file of the user's."""
-    # Of columns made for ``datasets.Video``, a list of clips is one cell.
-    cells = [cell for column in _VIDEO_COLUMNS if column in rows.column_names for cell in rows[column]]
-    clips = itertools.chain.from_iterable(cell if isinstance(cell, list) else [cell] for cell in cells)
     inside = folder.resolve()
     if inside.parent.name == "snapshots":  # of the Hub's cache, where a revision's files are links to the repository's
         inside = inside.parent.parent
-    for path in sorted({clip["path"] for clip in clips if clip is not None and clip["path"] is not None}):
+    for path in sorted(_clip_paths(rows)):
         target = Path(path).resolve()
         if not target.is_relative_to(inside):
             raise InputError(

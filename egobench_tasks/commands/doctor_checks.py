@@ -18,12 +18,12 @@ from packaging.utils import canonicalize_name
 
 from egobench_tasks.benchmarks import BENCHMARKS, EGOGEARS, Benchmark
 from egobench_tasks.cache import CACHE_VARIABLE, cache_dir, may_write
-from egobench_tasks.data import DatasetLocation, benchmark_of, load_rows, locate, parse_location, pin
+from egobench_tasks.data import DatasetLocation, benchmark_of, load_rows, locate, missing_clips, parse_location, pin
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.extras import DISTRIBUTION, install_command
 from egobench_tasks.judge.settings import JudgeSettings, load_settings
 from egobench_tasks.runs.circumstances import LIBRARIES, library_versions
-from egobench_tasks.texts import first_line
+from egobench_tasks.texts import first_line, some_of
 
 TESTED_PYTHON = (3, 11)
 LITTLE_SPACE_GB = 10
@@ -151,19 +151,18 @@ def _looked_at(name: str, find: Callable[[], DatasetLocation], *, required: bool
 def _whole(benchmark: Benchmark, configs: tuple[str, ...], location: DatasetLocation) -> Check:
     rows = {config: load_rows(location, config) for config in configs}
     published = benchmark.rows if benchmark is EGOGEARS else {configs[0]: benchmark.rows}  # type: ignore[attr-defined]
-    n_missing = sum(clip is None or _is_gone(clip) for of in rows.values() for clip in of["video"])
+    n_missing = sum(clip is None for of in rows.values() for clip in of["video"])
+    gone = [path for of in rows.values() for path in missing_clips(of)]
     counts = ", ".join(f"{len(rows.get(name, ()))} of {count}" for name, count in published.items())
     seen = f"{location}: {benchmark.title}, {counts} questions"
+    if gone:
+        names = some_of([Path(path).name for path in gone])
+        return Check(benchmark.name, State.WRONG, f"{seen}, {len(gone)} clips are gone: {names}", "put them back")
     if n_missing:
         return Check(benchmark.name, State.NOTE, f"{seen}, {n_missing} without a clip", "runs over it are partial")
     if any(len(rows.get(name, ())) != count for name, count in published.items()):
         return Check(benchmark.name, State.NOTE, seen, "scores over it do not compare with published ones")
     return Check(benchmark.name, State.OK, seen)
-
-
-def _is_gone(clip: dict[str, str]) -> bool:
-    path = clip["path"]
-    return "://" not in path and not Path(path).is_file()
 
 
 def _stored_frames(benchmark: Benchmark, location: DatasetLocation) -> Check:

@@ -19,7 +19,7 @@ from egobench_tasks.documents import read_yaml
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import check_output_folder, inside
 from egobench_tasks.hosts.endpoint.settings import load_endpoint_settings
-from egobench_tasks.hosts.lighteval.options import lighteval_options_command
+from egobench_tasks.hosts.lighteval.options import lighteval_options_command, parse_lighteval_options
 from egobench_tasks.hosts.lighteval.vision.names import SETTINGS as VISION_SETTINGS
 from egobench_tasks.judge.settings import load_settings
 from egobench_tasks.runs.repeats import check_repeats
@@ -131,12 +131,16 @@ def _with_file(given: object, where: str, read: Callable[[Path], Any]) -> Any:
             raise InputError(str(error).replace(str(path), where)) from None
 
 
-def _options(kind: str) -> dict[str, Any]:
-    """The options that a kind of run takes on the command line, lighteval's too, by name."""
+def _command(kind: str) -> Any:
     from egobench_tasks.commands.runs import run_app
 
     group: Any = typer.main.get_command(run_app)
-    options = [*group.commands[kind].params, *lighteval_options_command().params]
+    return group.commands[kind]
+
+
+def _options(kind: str) -> dict[str, Any]:
+    """The options that a kind of run takes on the command line, lighteval's too, by name."""
+    options = [*_command(kind).params, *lighteval_options_command().params]
     return {
         option.name: option
         for option in options
@@ -145,34 +149,31 @@ def _options(kind: str) -> dict[str, Any]:
 
 
 def _arguments(kind: str, given: Mapping[str, Any], where: str) -> list[str]:
-    """A command line's options from a file's, checked as the command line checks them."""
+    """A command line's options from a file's, read as the command line reads them."""
     known = _options(kind)
     arguments: list[str] = []
     for name, value in given.items():
         if name not in known or value is None:
             continue  # another kind's, or not given
-        option = known[name]
-        flag = max(option.opts, key=len)
-        if option.is_flag:
-            if not isinstance(value, bool):
-                raise InputError(f"{where}: {name} must be true or false; got {value!r}")
-            off = max(option.secondary_opts, key=len, default=None)
-            arguments += [flag] if value else [off] if off else []
-            continue
-        _check_value(option, value, f"{where}: {name}")
-        arguments += [flag, str(value)]
-    if (shard := given.get("shard")) is not None:
-        parse_shard(str(shard))
-    return arguments
-
-
-def _check_value(option: Any, value: object, where: str) -> None:
+        flag, option = max(known[name].opts, key=len), known[name]
+        if not option.is_flag:
+            arguments += [flag, str(value)]
+        elif not isinstance(value, bool):
+            raise InputError(f"{where}: {name} must be true or false; got {value!r}")
+        elif value:
+            arguments.append(flag)
+        elif option.secondary_opts:
+            arguments.append(max(option.secondary_opts, key=len))
     try:
-        option.type.convert(str(value), option, None)
+        read = _command(kind).make_context(kind, ["MODEL", "TASKS", *arguments])
+        parse_lighteval_options(read.args, where)
     except Exception as error:  # click's, which typer may bring along under a name of its own
         if not hasattr(error, "format_message"):
             raise
-        raise InputError(f"{where}: {error.message}") from None  # type: ignore[attr-defined]
+        raise InputError(f"{where}: {error.format_message()}") from None
+    if (shard := given.get("shard")) is not None:
+        parse_shard(str(shard))
+    return arguments
 
 
 def _task_names(loaded: Mapping[str, Any], path: Path) -> str:

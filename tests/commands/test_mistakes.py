@@ -1,5 +1,6 @@
 """Mistakes as users make them, each typed at a command line: one short message that names the remedy, no traceback."""
 
+import json
 import os
 import re
 import shutil
@@ -32,7 +33,7 @@ MISTAKES = {
     "other dataset": ("egobench run transformers {model} egogears", "this is EgoTempo's.*EGOGEARS_DATA"),
     "no category": ("egobench run endpoint {endpoint} egotempo", "egotempo:counting_actions"),
     "no dataset": ("egobench run endpoint {endpoint} egotempo", "egobench build egotempo"),
-    "missing clips": ("egobench run endpoint {endpoint} egogears", r"\d+ clips of 'multi'.*, .*, .* and \d+ more"),
+    "missing clips": ("egobench build egogears --source {holed} --out x", r"in all \d+ clips.*, .*, .* and \d+ more"),
     "output": ("egobench run endpoint {endpoint} egogears --output-dir {file}/x", "name another folder"),
     "output of a build": ("egobench build egogears --source {raw} --out {file}/x", "name another folder"),
     "report's extra": ("egobench report {file}", r"pip install .*\[report\]"),
@@ -56,7 +57,6 @@ ENVIRONMENT = {
     "other dataset": {"EGOGEARS_DATA": "{egotempo}"},
     "plain dataset": {"EGOGEARS_DATA": "{egotempo}"},
     "no category": {"EGOTEMPO_DATA": "{egotempo}"},
-    "missing clips": {"EGOGEARS_DATA": "{holed}"},
 }
 HIDDEN = {"report's extra": ["matplotlib"], "browser's extra": ["gradio"]}
 
@@ -69,10 +69,10 @@ def world(sample_folder, tiny_llava, tmp_path_factory):
     folder = tmp_path_factory.mktemp("world")
     annotation = {"clip_id": "v_0.0_5.0", "question": "How often?", "answer": "Twice."}
     rows = [{**annotation, "question_id": "v_0", "question_type": "counting actions"}]
-    (folder / "annotations.json").write_text(__import__("json").dumps({"info": {}, "annotations": rows}))
+    (folder / "annotations.json").write_text(json.dumps({"info": {}, "annotations": rows}))
     build_egotempo(folder / "annotations.json", folder / "egotempo")
-    shutil.copytree(sample_folder / "egogears", folder / "holed")
-    for clip in sorted((folder / "holed" / "multi" / "videos").iterdir())[:5]:
+    shutil.copytree(sample_folder / "raw", folder / "holed")
+    for clip in sorted((folder / "holed").rglob("*.mp4"))[:5]:
         clip.unlink()
     server = "base_url: http://127.0.0.1:9/v1\nmodel: m\nmax_retries: 0\n"
     (folder / "endpoint.yaml").write_text(server)
@@ -148,8 +148,6 @@ def test_that_no_judge_is_configured_is_said_once(commands, world, egotempo_of_t
 @pytest.fixture(scope="session")
 def egotempo_of_two(tmp_path_factory):
     """A question in each category, without a clip."""
-    import json
-
     from dataset_scripts.egotempo.build import build_egotempo
     from egobench_tasks.benchmarks import EGOTEMPO
 

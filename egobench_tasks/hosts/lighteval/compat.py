@@ -27,7 +27,7 @@ from lighteval.utils.utils import make_results_table
 from egobench_tasks.asking.catalogue import unknown_task
 from egobench_tasks.asking.probes import PROBES_NAME, SET_OF_PROBES, probe_task
 from egobench_tasks.benchmarks import EGOGEARS
-from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate, pin
+from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate, missing_clips, pin
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.files import inside
 from egobench_tasks.hosts.lighteval import record, summary
@@ -36,7 +36,7 @@ from egobench_tasks.hosts.lighteval.messages import is_ours
 from egobench_tasks.hosts.lighteval.usage import usage_errors
 from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
 from egobench_tasks.runs.shards import current_shard
-from egobench_tasks.texts import first_line
+from egobench_tasks.texts import first_line, some_of
 
 logger = logging.getLogger(__name__)
 
@@ -158,6 +158,9 @@ def _warn_of_missing_clips(task: LightevalTask, rows: Dataset) -> None:
     n_missing = sum(video is None for video in rows["video"])
     if n_missing and task.config.prompt_function.needs_clips:
         logger.warning(f"{task.name}: {n_missing} of {len(rows)} questions have no clip here: the run is partial")
+    if task.config.prompt_function.needs_clips and (gone := missing_clips(rows)):
+        names = some_of([Path(path).name for path in gone])
+        logger.warning(f"{task.name}: {len(gone)} clips are not there: {names}; put them back, or the run is partial")
 
 
 def _hook_text_only_prompts() -> None:
