@@ -75,8 +75,12 @@ def _write_report(plan: RunPlan) -> None:
     """One report of all models that have results, those of an earlier run of this file included."""
     folders = [str(model.folder) for model in plan.models if any(model.folder.rglob("details_*.parquet"))]
     command = [sys.executable, "-m", "egobench_tasks.cli", "report", *folders, "--out", str(plan.report)]
-    if folders and (code := subprocess.run(command, check=False).returncode):
-        plan.failures["report"] = code
+    if not folders:
+        return
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    print(done.stdout.partition("\n")[0])  # the page; the other files lie beside it
+    if done.returncode:
+        plan.failures["report"] = done.returncode
 
 
 def _judge_variable(plan: RunPlan) -> dict[str, str]:

@@ -68,9 +68,12 @@ def run_transformers(
 
     from egobench_tasks.hosts.lighteval.accelerate import run_accelerate
     from egobench_tasks.hosts.lighteval.offline import as_task_names
+    from egobench_tasks.hosts.lighteval.quiet import quiet
     from egobench_tasks.hosts.lighteval.vision.settings import read_settings
 
     settings = read_settings(model_args)
+    if not verbose:
+        quiet()
     if dry_run:
         from egobench_tasks.hosts.lighteval.dry_run import dry_run as estimate
 

@@ -5,7 +5,6 @@ import dataclasses
 import json
 
 import pytest
-import typer
 from lighteval.logging.evaluation_tracker import EvaluationTracker
 from lighteval.models import model_loader
 from lighteval.models.transformers.vlm_transformers_model import VLMTransformersModel, VLMTransformersModelConfig
@@ -16,6 +15,7 @@ from PIL import Image
 
 from egobench_tasks import tasks
 from egobench_tasks.errors import EgobenchError
+from egobench_tasks.hosts.lighteval.usage import Told
 from egobench_tasks.hosts.lighteval.vlm import FrameVLM
 
 
@@ -104,7 +104,7 @@ def test_other_documents_pass_the_guard():
 
 def test_no_dataset_is_one_message_that_says_what_to_run(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(typer.BadParameter, match="egobench build egogears") as error:
+    with pytest.raises(Told, match="egobench build egogears") as error:
         LightevalTask.load_datasets({"t": task_of("single")})
     assert error.value.exit_code == 2
 
