@@ -1,4 +1,4 @@
-"""Seconds until commands say something, in fresh processes, with the machine's state: a run's first line, help, refusals.
+"""Seconds until commands say something, in fresh processes: help, refusals, a run's first line.
 
 python tests/bench/start.py [REPEATS]
 """

@@ -80,6 +80,5 @@ def test_the_shells_completion_is_there(commands):
         _EGOBENCH_COMPLETE="complete_bash",
         COMP_WORDS="egobench doc",
         COMP_CWORD="1",
-        PATH=os.environ["PATH"],
     )
     assert (code, text.split()) == (0, ["doctor"])
