@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from egobench_tasks.asking.open import category_slug
-from egobench_tasks.asking.open_settings import DEFAULT_SETTING, TEXT_ONLY, open_settings
+from egobench_tasks.asking.open_settings import DEFAULT_SETTING, TEXT_ONLY, category_slug, open_settings
 from egobench_tasks.asking.probes import PROBES, PROBES_NAME, SET_OF_PROBES, Probe, probe_configs, probe_task
 from egobench_tasks.asking.view import CentralFrame, NoFrames, OtherBudget
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark

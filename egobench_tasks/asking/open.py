@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from egobench_tasks.asking.choice import ShownQuestion, readable
+from egobench_tasks.asking.open_settings import category_slug
 from egobench_tasks.asking.options import shuffle_options
 from egobench_tasks.asking.prompts import (
     ChoiceTemplates,
@@ -133,11 +134,6 @@ def windowed(spec: FrameSpec, window_s: tuple[float, float] | None) -> FrameSpec
     if window_s is None:
         return spec
     return replace(spec, start_s=window_s[0], end_s=window_s[1])
-
-
-def category_slug(category: str) -> str:
-    """A category as part of a task's name: ``counting_actions``."""
-    return category.replace(" ", "_").replace("-", "_")
 
 
 def find_category(name: str) -> str:

@@ -169,9 +169,9 @@ def _list_unanswered(unanswered: Sequence[Unanswered]) -> None:
         return
     consequence = "they count as wrong (in EgoTempo neither as right nor as wrong), and the run is partial"
     print(f"\n{len(unanswered)} questions without an answer; {consequence}:", file=sys.stderr)
-    by_reason: dict[str, list[str]] = {}
+    alike: dict[tuple[str, str], list[str]] = {}
     for item in unanswered:
-        by_reason.setdefault(item.reason, []).append(f"{item.task} {item.question_id}")
-    for reason, names in by_reason.items():
-        print(f"  {some_of(names)}: {reason}", file=sys.stderr)
+        alike.setdefault((item.task, item.reason), []).append(item.question_id)
+    for (task, reason), question_ids in alike.items():
+        print(f"  {task} {some_of(question_ids)}: {reason}", file=sys.stderr)
     print("The same command asks them again, and no other.", file=sys.stderr)
