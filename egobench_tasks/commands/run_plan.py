@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,27 +37,29 @@ class RunPlan:
     judge: Mapping[str, Any] | str | None = None
     report: Path | None = None
     dry_run: bool = False
-    failures: dict[str, int] = field(default_factory=dict)
 
 
 def run_plan(plan: RunPlan) -> int:
     """Run the models one after another, then write the report; return 1 where one of them failed, else 0."""
+    failures: dict[str, int] = {}
     environment = {**os.environ, **_judge_variable(plan)}
     for number, model in enumerate(plan.models, 1):
         print(f"model {number} of {len(plan.models)}: {model.name}", file=sys.stderr, flush=True)
         code = subprocess.run(command_of(model), env=environment, check=False).returncode
         if code:
-            plan.failures[model.name] = code
-    done = [model for model in plan.models if model.name not in plan.failures]
+            failures[model.name] = code
+    n_done = len(plan.models) - len(failures)
     if plan.report is not None and not plan.dry_run:
-        _write_report(plan)
-    said = ", ".join(f"{name} (exit code {code})" for name, code in plan.failures.items())
-    print(f"{len(done)} of {len(plan.models)} models ran to their end" + (f"; not {said}" if said else ""))
-    if plan.failures:
+        code = _write_report(plan)
+        if code:
+            failures["report"] = code
+    said = ", ".join(f"{name} (exit code {code})" for name, code in failures.items())
+    print(f"{n_done} of {len(plan.models)} models ran to their end" + (f"; not {said}" if said else ""))
+    if failures:
         print("next: the same command, which asks for what is missing and nothing else")
     elif plan.report is None and not plan.dry_run:
         print(f"next: egobench report {' '.join(str(model.folder) for model in plan.models)}")
-    return 1 if plan.failures else 0
+    return 1 if failures else 0
 
 
 def command_of(model: ModelRun) -> list[str]:
@@ -71,16 +73,15 @@ def command_of(model: ModelRun) -> list[str]:
     return [sys.executable, "-m", "egobench_tasks.cli", "run", model.kind, given, *model.arguments]
 
 
-def _write_report(plan: RunPlan) -> None:
-    """One report of all models that have results, those of an earlier run of this file included."""
+def _write_report(plan: RunPlan) -> int:
+    """One report of all models that have results, those of an earlier run included; return its exit code."""
     folders = [str(model.folder) for model in plan.models if any(model.folder.rglob("details_*.parquet"))]
     command = [sys.executable, "-m", "egobench_tasks.cli", "report", *folders, "--out", str(plan.report)]
     if not folders:
-        return
+        return 0
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     print(done.stdout.partition("\n")[0])  # the page; the other files lie beside it
-    if done.returncode:
-        plan.failures["report"] = done.returncode
+    return done.returncode
 
 
 def _judge_variable(plan: RunPlan) -> dict[str, str]:
