@@ -14,6 +14,7 @@ from lighteval.tasks.requests import Doc
 from PIL import Image
 
 from egobench_tasks import tasks
+from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.hosts.lighteval.usage import Told
 from egobench_tasks.hosts.lighteval.vlm import FrameVLM
 
@@ -61,7 +62,7 @@ def test_a_changed_dataset_changes_the_task_config(sample_folder, monkeypatch):
     from egobench_tasks.data import fingerprint, load_rows, locate
 
     monkeypatch.setenv("EGOGEARS_DATA", str(sample_folder / "egogears"))
-    rows = load_rows(locate(tasks.EGOGEARS), "multi")
+    rows = load_rows(locate(EGOGEARS), "multi")
     assert fingerprint(rows) == fingerprint(list(rows))
     assert fingerprint(rows) != fingerprint([{**rows[0], "answer": ["H"]}, *list(rows)[1:]])
 
