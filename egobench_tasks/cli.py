@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from egobench_tasks import __version__
-from egobench_tasks.commands import canary, data, doctor, journal, making, power, results, runs, tasks
+from egobench_tasks.commands import canary, data, doctor, files, journal, making, power, results, runs, tasks
 from egobench_tasks.errors import EgobenchError, machine_trouble
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
 )
 for part in (data, runs, tasks, doctor, journal, results, power, canary, making):
     app.add_typer(part.app)
+runs.run_app.command("file")(files.run_file)
 
 
 def main() -> None:

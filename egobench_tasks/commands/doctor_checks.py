@@ -52,7 +52,7 @@ class Check:
     remedy: str = ""
 
 
-def tested_versions() -> dict[str, str]:
+def pinned_versions() -> dict[str, str]:
     """Return the versions of constraints.txt, which goes with the package, by canonical name."""
     text = (resources.files("egobench_tasks") / "constraints.txt").read_text(encoding="utf-8")
     pins = (line.partition("==") for line in text.splitlines() if "==" in line and not line.startswith("#"))
@@ -79,7 +79,7 @@ def check_libraries() -> Iterator[Check]:
             faults = True
             seen = "not installed" if here is None else here
             yield Check(needed.name, State.WRONG, seen, f"pip install '{needed.name}{needed.specifier}'")
-    tested, here_all = tested_versions(), library_versions(LIBRARIES)
+    tested, here_all = pinned_versions(), library_versions(LIBRARIES)
     other = [
         f"{name} {version} (tested {tested[key]})"
         for name, version in here_all.items()

@@ -14,6 +14,7 @@ import typer
 from egobench_tasks.asking.catalogue import TaskEntry, entries_named
 from egobench_tasks.asking.probes import PROBES, PROBES_NAME, probe_task
 from egobench_tasks.commands.run_plan import ModelRun, RunPlan
+from egobench_tasks.commands.runs import run_app
 from egobench_tasks.data import locate
 from egobench_tasks.documents import read_yaml
 from egobench_tasks.errors import InputError
@@ -132,8 +133,6 @@ def _with_file(given: object, where: str, read: Callable[[Path], Any]) -> Any:
 
 
 def _command(kind: str) -> Any:
-    from egobench_tasks.commands.runs import run_app
-
     group: Any = typer.main.get_command(run_app)
     return group.commands[kind]
 

@@ -35,7 +35,7 @@ _SHARD = typer.Option(metavar="I/N", help="Ask only part I of N (1/4 … 4/4).")
 _FRESH = typer.Option("--fresh", help="Ask everything anew; kept answers stay kept, and later runs take the new ones.")
 _REPEATS = typer.Option(metavar="K", help="Ask each question K times; the first answer is what scores.")
 _REPORT = typer.Option("--report", help="Write a report of the output folder into its folder `report`.")
-_VERBOSE = typer.Option("-v", "--verbose", help="Show lighteval's own log and progress bars, too.")
+VERBOSE = typer.Option("-v", "--verbose", help="Show lighteval's own log and progress bars, too.")
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -55,7 +55,7 @@ def run_transformers(
     price_in: Annotated[float | None, typer.Option(help="Of a million prompt tokens, for --dry-run.")] = None,
     price_out: Annotated[float | None, typer.Option(help="Of a million new tokens, for --dry-run.")] = None,
     report: Annotated[bool, _REPORT] = False,
-    verbose: Annotated[bool, _VERBOSE] = False,
+    verbose: Annotated[bool, VERBOSE] = False,
 ) -> None:
     """Run a transformers model through `lighteval accelerate`; further options go to lighteval.
 
@@ -95,7 +95,7 @@ def run_endpoint(
         bool, typer.Option("--dry-run", help="Count questions, images and tokens; ask nothing.")
     ] = False,
     report: Annotated[bool, _REPORT] = False,
-    verbose: Annotated[bool, _VERBOSE] = False,
+    verbose: Annotated[bool, VERBOSE] = False,
 ) -> None:
     """Ask a model behind an OpenAI-compatible endpoint; further options go to lighteval.
 
@@ -118,23 +118,6 @@ def run_endpoint(
     if not dry_run:
         _end_run(options, report)
     raise typer.Exit(exit_code)
-
-
-@run_app.command("file")
-def run_file(
-    config: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="Models, tasks, probes, judge, output, report.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Each model's --dry-run; nothing is scored.")] = False,
-    report: Annotated[bool, typer.Option("--report", help="Write one report of all models at the end.")] = False,
-    verbose: Annotated[bool, _VERBOSE] = False,
-) -> None:
-    """Run what a file says, one model after another; one that fails does not lose the others.
-
-    All of the file is checked before anything starts.
-    """
-    from egobench_tasks.commands.run_file import read_plan
-    from egobench_tasks.commands.run_plan import run_plan
-
-    raise typer.Exit(run_plan(read_plan(config, dry_run=dry_run, report=report, verbose=verbose)))
 
 
 @app.command()

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from egobench_tasks.asking.catalogue import all_entries, entries_named, task_groups
-from egobench_tasks.commands.doctor_checks import tested_versions
+from egobench_tasks.commands.doctor_checks import pinned_versions
 from egobench_tasks.errors import InputError
 from egobench_tasks.extras import install_command, needs_extra
 from egobench_tasks.texts import some_of
@@ -65,7 +65,7 @@ def test_a_module_of_ours_that_is_missing_is_a_defect():
 
 
 def test_the_tested_versions_go_with_the_package():
-    assert {"lighteval", "torch", "huggingface-hub", "inspect-ai"} <= set(tested_versions())
+    assert {"lighteval", "torch", "huggingface-hub", "inspect-ai"} <= set(pinned_versions())
 
 
 def test_many_names_are_three_and_a_number():
