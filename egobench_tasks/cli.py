@@ -8,17 +8,31 @@ from typing import Annotated, NoReturn
 import typer
 
 from egobench_tasks import __version__
-from egobench_tasks.commands import canary, data, draft, elsewhere, journal, making, power, results, runs
+from egobench_tasks.commands import (
+    canary,
+    data,
+    doctor,
+    draft,
+    elsewhere,
+    files,
+    journal,
+    making,
+    power,
+    results,
+    runs,
+    tasks,
+)
 from egobench_tasks.errors import EgobenchError, machine_trouble
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
+    rich_markup_mode=None,  # rich would take [@REVISION] for markup, and costs a tenth of a second
     pretty_exceptions_enable=False,
     help="EgoGears and EgoTempo: build the datasets, run models on them, report.",
 )
-for part in (data, runs, elsewhere, journal, results, power, canary, making, draft):
+for part in (data, runs, tasks, doctor, elsewhere, journal, results, power, canary, making, draft):
     app.add_typer(part.app)
+runs.run_app.command("file")(files.run_file)
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
 from egobench_tasks.errors import InputError
+from egobench_tasks.texts import first_line
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -119,7 +120,7 @@ def load_rows(location: DatasetLocation, config: str) -> "Dataset":
             location.path, config, revision=location.revision, split=SPLIT, cache_dir=_cache_of(Path(location.path))
         )
     except Exception as error:  # datasets raises a dozen types here, from ValueError to HTTP errors
-        raise InputError(f"{location}: cannot load config {config!r}: {error}") from error
+        raise InputError(_why_not_loaded(location, config, error)) from error
     _check_commit(rows, location)
     references = {"video": Video(decode=False), "videos": List(Video(decode=False))}
     for column in _VIDEO_COLUMNS:
@@ -130,15 +131,42 @@ def load_rows(location: DatasetLocation, config: str) -> "Dataset":
     return rows
 
 
-def _check_inside(rows: "Dataset", folder: Path) -> None:
-    """A dataset comes from anyone, and a link in it could name any file of the user's."""
+def _why_not_loaded(location: DatasetLocation, config: str, error: Exception) -> str:
+    """What to say of a dataset that does not load: the other benchmark's, or one that is broken."""
+    wanted = EGOTEMPO if config == EGOTEMPO.config else EGOGEARS
+    try:
+        found, _ = benchmark_of(location)
+    except Exception:  # what it is cannot be told, then, and the first error is what to hear of
+        found = wanted
+    if found is not wanted:
+        return (
+            f"{location}: this is {found.title}'s dataset, not {wanted.title}'s; name that with "
+            f"{wanted.data_variable}, or ask the tasks of {found.name}"
+        )
+    return f"{location}: cannot load config {config!r}: {first_line(error)}"
+
+
+def missing_clips(rows: "Dataset") -> list[str]:
+    """Return the paths of clips on this machine that rows name and that are not there, each once, sorted.
+
+    `datasets` looks for none of them before it decodes.
+    """
+    return sorted(path for path in _clip_paths(rows) if "://" not in path and not Path(path).is_file())
+
+
+def _clip_paths(rows: "Dataset") -> set[str]:
     # Of columns made for ``datasets.Video``, a list of clips is one cell.
     cells = [cell for column in _VIDEO_COLUMNS if column in rows.column_names for cell in rows[column]]
     clips = itertools.chain.from_iterable(cell if isinstance(cell, list) else [cell] for cell in cells)
+    return {clip["path"] for clip in clips if clip is not None and clip["path"] is not None}
+
+
+def _check_inside(rows: "Dataset", folder: Path) -> None:
+    """A dataset comes from anyone, and a link in it could name any file of the user's."""
     inside = folder.resolve()
     if inside.parent.name == "snapshots":  # of the Hub's cache, where a revision's files are links to the repository's
         inside = inside.parent.parent
-    for path in sorted({clip["path"] for clip in clips if clip is not None and clip["path"] is not None}):
+    for path in sorted(_clip_paths(rows)):
         target = Path(path).resolve()
         if not target.is_relative_to(inside):
             raise InputError(

@@ -12,62 +12,42 @@ from pathlib import Path
 
 from lighteval.tasks.lighteval_task import LightevalTaskConfig
 
+from egobench_tasks.asking.catalogue import CHOICES_VARIABLE, choice_entries, closed_entries, open_entries
 from egobench_tasks.asking.open import load_open_choices
-from egobench_tasks.asking.open_settings import DEFAULT_SETTING, TEXT_ONLY, open_settings
-from egobench_tasks.asking.probes import PROBES, probe_configs
 from egobench_tasks.asking.prompts import (
     OPEN_CHOICE_TEMPLATES,
     OPEN_CHOICE_TEXT_TEMPLATES,
     choice_templates,
     open_templates,
 )
-from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.hosts.lighteval import compat
 from egobench_tasks.hosts.lighteval.docs import egogears_task, open_choice_task, open_task
 from egobench_tasks.hosts.lighteval.usage import usage_errors
-
-CHOICES_VARIABLE = "EGOBENCH_CHOICES"
-
-_CLOSED_SETTINGS = (DEFAULT_SETTING, TEXT_ONLY, "center")
 
 
 def choice_tasks() -> list[LightevalTaskConfig]:
     """Return EgoGears' tasks, the benchmark's own first, then each probe's."""
     templates = choice_templates()
-    return [egogears_task(config, templates) for config in EGOGEARS.rows] + [
-        egogears_task(config, templates, probe) for probe in PROBES.values() for config in probe_configs(probe)
-    ]
+    return [egogears_task(entry.part, templates, entry.probe) for entry in choice_entries()]
 
 
 def _egotempo() -> list[LightevalTaskConfig]:
     templates = open_templates()
-    return [
-        open_task(_named(EGOTEMPO.name, setting), category, spec, templates)
-        for setting, spec in open_settings().items()
-        for category in EGOTEMPO.category_codes
-    ]
+    return [open_task(entry.group, entry.part, entry.spec, templates) for entry in open_entries()]
 
 
 def _egotempo_choice() -> list[LightevalTaskConfig]:
     path = os.environ.get(CHOICES_VARIABLE)
     if not path:
         return []
-    choices, specs = load_open_choices(Path(path)), open_settings()
+    choices = load_open_choices(Path(path))
+    with_frames, words_alone = choice_templates(OPEN_CHOICE_TEMPLATES), choice_templates(OPEN_CHOICE_TEXT_TEMPLATES)
     return [
         open_choice_task(
-            _named(f"{EGOTEMPO.name}_choice", setting),
-            category,
-            specs[setting],
-            choice_templates(OPEN_CHOICE_TEXT_TEMPLATES if setting == TEXT_ONLY else OPEN_CHOICE_TEMPLATES),
-            choices,
+            entry.group, entry.part, entry.spec, words_alone if entry.spec is None else with_frames, choices
         )
-        for setting in _CLOSED_SETTINGS
-        for category in EGOTEMPO.category_codes
+        for entry in closed_entries()
     ]
-
-
-def _named(name: str, setting: str) -> str:
-    return name if setting == DEFAULT_SETTING else f"{name}_{setting}"
 
 
 with usage_errors():

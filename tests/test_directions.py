@@ -47,6 +47,7 @@ ROOMS = [
     "egobench_tasks.benchmarks",
     "egobench_tasks.documents",
     "egobench_tasks.files",
+    "egobench_tasks.extras",
     "egobench_tasks.cache",
     "egobench_tasks.texts",
     "egobench_tasks.stopping",

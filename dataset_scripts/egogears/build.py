@@ -42,6 +42,7 @@ from dataset_scripts.repository.videofolder import (
 )
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
+from egobench_tasks.texts import some_of
 
 Split = Literal["single", "multi"]
 
@@ -158,6 +159,7 @@ def _with_clips(
     kept: list[Record] = []
     sources: list[list[ClipSource]] = []
     dropped: list[Dropped] = []
+    lacking: list[tuple[Record, list[str]]] = []
     for record, clips in zip(records, found, strict=True):
         missing = [path for path, clip in clips if clip is None]
         if not missing:
@@ -166,13 +168,22 @@ def _with_clips(
         elif partial:
             dropped.append(Dropped(config, record.question_id, f"clip missing: {', '.join(missing)}"))
         else:
-            raise InputError(
-                f"{record.where}: question {record.question_id}: clip {missing[0]} is missing; "
-                "fetch it, or leave such questions out with --partial"
-            )
+            lacking.append((record, missing))
+    if lacking:
+        raise InputError(_what_is_missing(lacking))
     if not kept:
         raise InputError(f"{config}: no question has its clips; fetch them, or build the other split with --only")
     return kept, sources, dropped
+
+
+def _what_is_missing(lacking: Sequence[tuple[Record, list[str]]]) -> str:
+    """One message for all clips that are not there: the first with its question, some by name, all by number."""
+    (first, (path, *_)), paths = lacking[0], list(dict.fromkeys(path for _, missing in lacking for path in missing))
+    further = f"; in all {len(paths):,} clips of {len(lacking):,} questions: {some_of(paths)}" if len(paths) > 1 else ""
+    return (
+        f"{first.where}: question {first.question_id}: clip {path} is missing{further}. "
+        "Fetch them, or leave such questions out with --partial"
+    )
 
 
 def _finish_single(plan: _Plan[SingleRecord], journal: Path) -> _Built:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from egobench_tasks.asking.choice import ShownQuestion, readable
+from egobench_tasks.asking.open_settings import category_slug
 from egobench_tasks.asking.options import shuffle_options
 from egobench_tasks.asking.prompts import (
     ChoiceTemplates,
@@ -135,11 +136,6 @@ def windowed(spec: FrameSpec, window_s: tuple[float, float] | None) -> FrameSpec
     return replace(spec, start_s=window_s[0], end_s=window_s[1])
 
 
-def category_slug(category: str) -> str:
-    """A category as part of a task's name: ``counting_actions``."""
-    return category.replace(" ", "_").replace("-", "_")
-
-
 def find_category(name: str) -> str:
     """Return the category of a name, the dataset's own or its `category_slug`. Raises ``InputError`` for any other."""
     for category in EGOTEMPO.category_codes:
@@ -149,8 +145,15 @@ def find_category(name: str) -> str:
 
 
 def rows_of_category(rows: "Dataset", category: str) -> "Dataset":
-    """Return the rows of one category."""
-    return rows.select([index for index, name in enumerate(rows["category"]) if name == category])
+    """Return the rows of one category. Raises ``InputError`` where there are none."""
+    chosen = [index for index, name in enumerate(rows["category"]) if name == category]
+    if not chosen:
+        there = [category_slug(name) for name in EGOTEMPO.category_codes if name in set(rows["category"])]
+        raise InputError(
+            f"this dataset has no question of the category {category_slug(category)}; ask those that it has: "
+            + ",".join(f"{EGOTEMPO.name}:{name}" for name in there)
+        )
+    return rows.select(chosen)
 
 
 def to_judge(facts: Mapping[str, Any], text: str, finish_reason: str) -> JudgeItem | Judgement:

@@ -1,4 +1,4 @@
-"""EgoTempo's input settings by name: what a model sees of the clip (PROTOCOL 2)."""
+"""EgoTempo's input settings by name: what a model sees of the clip (PROTOCOL 2); and how its tasks are named."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +13,11 @@ MAX_SHORT_SIDE_PX = 540
 """As in Ego4D's ``video_540ss``, which the authors' notebook takes unscaled."""
 SEED = 0
 """Of the random and shuffled settings: the same frames in the same order for every model."""
+
+
+def category_slug(category: str) -> str:
+    """A category as part of a task's name: ``counting_actions``."""
+    return category.replace(" ", "_").replace("-", "_")
 
 
 def open_settings() -> Mapping[str, FrameSpec | None]:

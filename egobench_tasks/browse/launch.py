@@ -26,7 +26,7 @@ def launch(
     `load.load_library`.
     """
     page = None if report is None else _report_page(report)
-    check_gradio("browsing", "browse")
+    check_gradio("the browser", "browse")
     from egobench_tasks.browse.app import build_app
     from egobench_tasks.browse.html import style
     from egobench_tasks.browse.report_page import REPORT_PATH

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from egobench_tasks.errors import InputError
+from egobench_tasks.extras import needs_extra
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -21,12 +22,10 @@ _OPEN_PAGES_S = 1
 def check_gradio(doing: str, extra: str) -> None:
     """Import Gradio without its statistics. Raises ``InputError`` naming the ``extra`` where it is missing."""
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when Gradio is imported
-    try:
+    with needs_extra(extra, doing):
         import fastapi  # noqa: F401
         import gradio  # noqa: F401
         import uvicorn  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise InputError(f"{doing} needs {error.name}: pip install 'egobench[{extra}]'") from error
 
 
 def serve_page(

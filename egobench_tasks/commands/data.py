@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from egobench_tasks.errors import EgobenchError
+from egobench_tasks.extras import install_command
 
 app = typer.Typer()
 build_app = typer.Typer(no_args_is_help=True, help="Turn a raw release into a dataset repository.")
@@ -50,7 +51,7 @@ def build_egotempo(
 
     print_report(build(annotations, out, videos=videos, workers=workers, trim=trim), Console())
     if missing_uids_file(out).exists():
-        print("Fetch the missing videos (needs an Ego4D licence, and: pip install 'egobench[ego4d]'):")
+        print(f"Fetch the missing videos (needs an Ego4D licence, and: {install_command('ego4d')}):")
         print(f"  {download_command(out, videos or Path('videos'))}")
 
 
@@ -76,17 +77,18 @@ def frames(
     dataset: Annotated[str, typer.Argument(help="A dataset folder, or ORG/NAME[@REVISION] on the Hub.")],
     workers: Annotated[int, typer.Option(min=1, help="How many processes decode.")] = 1,
     spec: Annotated[
-        str | None, typer.Option(help="An EgoTempo setting (f8, fps1) or a spec (uniform,count=8).")
+        str | None,
+        typer.Option(help="A probe of EgoGears (f8), a setting of EgoTempo (fps1) or a spec (uniform,count=8)."),
     ] = None,
 ) -> None:
     """Decode every frame that a dataset's questions will ask for, once, before a run. Goes on where it stopped."""
-    from egobench_tasks.asking.frame_requests import dataset_requests, parse_spec
+    from egobench_tasks.asking.frame_requests import dataset_requests
     from egobench_tasks.data import parse_location
     from egobench_tasks.frames.fill import fill_store
     from egobench_tasks.frames.store import FrameStore
 
     location = parse_location(dataset, where="DATASET")
-    report = fill_store(dataset_requests(location, parse_spec(spec) if spec else None), FrameStore(), workers)
+    report = fill_store(dataset_requests(location, spec), FrameStore(), workers)
     print(f"{report.decoded} clips decoded, {report.already_there} there already, {len(report.failed)} failed")
     if report.failed:
         raise EgobenchError("these clips do not decode:\n" + "\n".join(f"  {error}" for error in report.failed))

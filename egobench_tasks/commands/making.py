@@ -7,7 +7,7 @@ import typer
 
 from egobench_tasks.commands.exam import exam_app
 from egobench_tasks.commands.review import review_app
-from egobench_tasks.errors import InputError
+from egobench_tasks.extras import needs_extra
 from egobench_tasks.stopping import ending_on_sigterm
 
 app = typer.Typer()
@@ -30,10 +30,8 @@ def audit(
     Writes audit.html, audit.md, csv/ and findings.jsonl. Nothing is dropped. Open answers are judged by the judge of
     EGOBENCH_JUDGE_… .
     """
-    try:
+    with needs_extra("making", "an audit"):
         from egobench_tasks.making.audit.run import audit as run
-    except ModuleNotFoundError as error:
-        raise InputError(f"auditing needs {error.name}: pip install 'egobench[making]'") from error
     from egobench_tasks.data import parse_location
     from egobench_tasks.judge.settings import load_settings
 

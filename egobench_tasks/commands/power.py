@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from egobench_tasks.errors import InputError
+from egobench_tasks.extras import needs_extra
 
 app = typer.Typer()
 
@@ -35,8 +36,9 @@ def power(
     """The smallest difference that a comparison of two runs would show, before it is run (80 % power at 5 %)."""
     from rich.console import Console
 
-    from egobench_tasks.report.analyse.planning import Plan, assuming, plan_of_runs, power_table, scaled
-    from egobench_tasks.report.show.terminal import rich_table
+    with needs_extra("report", "planning"):
+        from egobench_tasks.report.analyse.planning import Plan, assuming, plan_of_runs, power_table, scaled
+        from egobench_tasks.report.show.terminal import rich_table
 
     if runs:
         from egobench_tasks.report.read.choice_results import score_choice_runs

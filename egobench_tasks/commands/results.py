@@ -7,6 +7,7 @@ import typer
 
 from egobench_tasks import __version__
 from egobench_tasks.errors import EgobenchError, InputError
+from egobench_tasks.extras import needs_extra
 from egobench_tasks.stopping import ending_on_sigterm
 
 _LISTED_FIRST = (
@@ -34,8 +35,9 @@ def report(
     ] = None,
 ) -> None:
     """Tables, figures and one page on runs: where a model fails, and how sure that is."""
-    from egobench_tasks.report.analyse.budgets import Price
-    from egobench_tasks.report.show.write import Format, write_report
+    with needs_extra("report", "a report"):
+        from egobench_tasks.report.analyse.budgets import Price
+        from egobench_tasks.report.show.write import Format, write_report
 
     known = {form.value: form for form in Format}
     names = [name.strip() for name in formats.split(",")]
@@ -59,7 +61,8 @@ def compare(
     """Two runs over the same questions, side by side: differences with their intervals."""
     from rich.console import Console
 
-    from egobench_tasks.report.show.compare import compare_runs
+    with needs_extra("report", "a comparison"):
+        from egobench_tasks.report.show.compare import compare_runs
 
     Console().print(compare_runs(first, second))
 
@@ -113,7 +116,8 @@ def baseline_egogears(seed: Annotated[int, typer.Option(help="Of the simulated g
     """Uniform choice among the options: simulated, and in closed form."""
     from rich.console import Console
 
-    from egobench_tasks.report.analyse.baselines import egogears_baseline
+    with needs_extra("report", "a baseline"):
+        from egobench_tasks.report.analyse.baselines import egogears_baseline
 
     Console().print(egogears_baseline(seed))
 
@@ -124,7 +128,9 @@ def baseline_egotempo(seed: Annotated[int, typer.Option(help="Of the drawn answe
     from rich.console import Console
 
     from egobench_tasks.judge.settings import load_settings
-    from egobench_tasks.report.analyse.baselines import egotempo_baseline
+
+    with needs_extra("report", "a baseline"):
+        from egobench_tasks.report.analyse.baselines import egotempo_baseline
 
     Console().print(egotempo_baseline(seed, load_settings()))
 
@@ -151,7 +157,9 @@ def results(
     The dataset's page shows them once the benchmark and the framework that its eval.yaml names are on the Hub's list.
     """
     from egobench_tasks.files import write_atomically
-    from egobench_tasks.report.show.eval_results import Source, eval_results
+
+    with needs_extra("report", "writing results"):
+        from egobench_tasks.report.show.eval_results import Source, eval_results
 
     files = eval_results(run, dataset_id=dataset_id, source=Source(source, user))
     if push is not None:

@@ -1,22 +1,43 @@
 """Commands that ask models: runs, shards, and lighteval's own start."""
 
 import os
+import sys
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from egobench_tasks.hosts.lighteval.options import LightevalOptions
 
 from egobench_tasks.stopping import ending_on_sigterm
 
 app = typer.Typer()
-run_app = typer.Typer(no_args_is_help=True, help="Ask a model every question and score it.")
+
+
+class RunCommands(TyperGroup):
+    """The kinds of runs; `egobench run FILE.yaml` is short for `egobench run file FILE.yaml`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take a first argument that is a YAML file for a run's file."""
+        is_file = bool(args) and args[0].endswith((".yaml", ".yml"))
+        return super().parse_args(ctx, ["file", *args] if is_file else args)
+
+
+run_app = typer.Typer(
+    cls=RunCommands,
+    no_args_is_help=True,
+    help="Ask a model every question and score it. `egobench run FILE.yaml` runs what a file says (see `run file`).",
+)
 app.add_typer(run_app, name="run")
 
 _SHARD = typer.Option(metavar="I/N", help="Ask only part I of N (1/4 … 4/4).")
 _FRESH = typer.Option("--fresh", help="Ask everything anew; kept answers stay kept, and later runs take the new ones.")
 _REPEATS = typer.Option(metavar="K", help="Ask each question K times; the first answer is what scores.")
+_REPORT = typer.Option("--report", help="Write a report of the output folder into its folder `report`.")
+VERBOSE = typer.Option("-v", "--verbose", help="Show lighteval's own log and progress bars, too.")
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -27,7 +48,7 @@ def run_transformers(
     model_args: Annotated[
         str, typer.Argument(help='"model_name=…,batch_size=…", or a YAML file with model_parameters')
     ],
-    tasks: Annotated[str, typer.Argument(help="egogears, egogears:single, egotempo_f8, …")],
+    tasks: Annotated[str, typer.Argument(help="egogears, egogears:single, egotempo_f8, … (all: egobench tasks)")],
     shard: Annotated[str | None, _SHARD] = None,
     fresh: Annotated[bool, _FRESH] = False,
     repeats: Annotated[int | None, _REPEATS] = None,
@@ -36,37 +57,33 @@ def run_transformers(
     ] = False,
     price_in: Annotated[float | None, typer.Option(help="Of a million prompt tokens, for --dry-run.")] = None,
     price_out: Annotated[float | None, typer.Option(help="Of a million new tokens, for --dry-run.")] = None,
+    report: Annotated[bool, _REPORT] = False,
+    verbose: Annotated[bool, VERBOSE] = False,
 ) -> None:
     """Run a transformers model through `lighteval accelerate`; further options go to lighteval.
 
-    Needs no network. Under several GPUs: accelerate launch -m egobench_tasks.cli run transformers …
+    Needs no network. Details are saved unless --no-save-details is given. Under several GPUs: accelerate launch -m
+    egobench_tasks.cli run transformers …
     """
-    from lighteval.__main__ import app as lighteval
+    _set_variables(shard, fresh, repeats)
+    arguments = _with_details(context.args, shard)
+    options = _check_all(tasks, arguments, "egobench run transformers MODEL TASKS", accelerates=True)
 
-    from egobench_tasks.hosts.lighteval.compat import given_settings
-    from egobench_tasks.hosts.lighteval.offline import as_task_names, load_only_our_tasks
+    from egobench_tasks.hosts.lighteval.accelerate import run_accelerate
+    from egobench_tasks.hosts.lighteval.offline import as_task_names
+    from egobench_tasks.hosts.lighteval.quiet import quiet
     from egobench_tasks.hosts.lighteval.vision.settings import read_settings
 
-    _set_shard(shard)
-    _set_fresh(fresh)
-    _set_repeats(repeats)
     settings = read_settings(model_args)
+    if not verbose:
+        quiet()
     if dry_run:
         from egobench_tasks.hosts.lighteval.dry_run import dry_run as estimate
 
-        raise typer.Exit(estimate(settings, as_task_names(tasks), context.args, (price_in, price_out)))
-    load_only_our_tasks()
-    _check_output_folder(context.args)
-    ours = ["--vision-model", "--custom-tasks", "egobench_tasks.tasks"]
-    if shard is not None:
-        ours.append("--save-details")  # a shard is merged from its details
-    try:
-        with given_settings(settings):
-            lighteval(["accelerate", "model_name=settings", as_task_names(tasks), *ours, *context.args])
-    except SystemExit as ended:
-        if ended.code:
-            raise
-    _check_verdicts()
+        estimate(settings, as_task_names(tasks), options, (price_in, price_out))
+        return
+    run_accelerate(settings, as_task_names(tasks), arguments, verbose=verbose)
+    _end_run(options, report)
 
 
 @run_app.command("endpoint", context_settings=_PASS_ON)
@@ -74,23 +91,36 @@ def run_transformers(
 def run_endpoint(
     context: typer.Context,
     config: Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="The endpoint's settings.")],
-    tasks: Annotated[str, typer.Argument(help="egogears, egotempo_f8, …")],
+    tasks: Annotated[str, typer.Argument(help="egogears, egotempo_f8, … (all: egobench tasks)")],
     shard: Annotated[str | None, _SHARD] = None,
     fresh: Annotated[bool, _FRESH] = False,
     repeats: Annotated[int | None, _REPEATS] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count questions, images and tokens; ask nothing.")
     ] = False,
+    report: Annotated[bool, _REPORT] = False,
+    verbose: Annotated[bool, VERBOSE] = False,
 ) -> None:
-    """Ask a model behind an OpenAI-compatible endpoint; further options go to lighteval."""
+    """Ask a model behind an OpenAI-compatible endpoint; further options go to lighteval.
+
+    Details are saved unless --no-save-details is given.
+    """
+    from egobench_tasks.hosts.endpoint.settings import load_endpoint_settings
+
+    _set_variables(shard, fresh, repeats)
+    load_endpoint_settings(config).secrets()
+    arguments = _with_details(context.args, shard)
+    options = _check_all(tasks, arguments, "egobench run endpoint CONFIG TASKS")
+
     from egobench_tasks.hosts.lighteval.endpoint import run_endpoint as run
     from egobench_tasks.hosts.lighteval.offline import as_task_names
+    from egobench_tasks.hosts.lighteval.quiet import quiet
 
-    _set_shard(shard)
-    _set_fresh(fresh)
-    _set_repeats(repeats)
-    exit_code = run(config, as_task_names(tasks), context.args, dry_run=dry_run)
-    _check_verdicts()
+    if not verbose:
+        quiet()
+    exit_code = run(config, as_task_names(tasks), arguments, dry_run=dry_run)
+    if not dry_run:
+        _end_run(options, report)
     raise typer.Exit(exit_code)
 
 
@@ -123,27 +153,71 @@ def repeat(
 
 @app.command("prepare-lighteval")
 def prepare_lighteval() -> None:
-    """Let the plain `lighteval` command start without a network, in this environment, once and for all."""
+    """Let the plain `lighteval` command start without a network, in this environment, once and for all.
+
+    With our tasks it then also ends in one message where it would print a traceback for a mistyped argument.
+    """
     from egobench_tasks.hosts.lighteval.offline import let_plain_lighteval_start
 
-    print(f"lighteval starts without a network now: {let_plain_lighteval_start()} is there.")
+    written = let_plain_lighteval_start()
+    print(f"lighteval starts without a network now: {' and '.join(map(str, written))} are there.")
 
 
-def _check_output_folder(arguments: Sequence[str]) -> None:
-    """Try the folder that lighteval will save into, before a night's work and not after it."""
+def _check_all(tasks: str, arguments: Sequence[str], command: str, *, accelerates: bool = False) -> "LightevalOptions":
+    """Find what is wrong on a command line, try the output folder, and say what begins; lighteval waits until then.
+
+    ``accelerates``: lighteval itself reads the arguments, too, and knows some options more. Ends the program where the
+    arguments ask for help.
+    """
+    from egobench_tasks import __version__
+    from egobench_tasks.asking.catalogue import entries_named
     from egobench_tasks.files import check_output_folder
+    from egobench_tasks.hosts.lighteval.options import parse_lighteval_options
 
-    named = [value for name, value in pairwise(arguments) if name == "--output-dir"]
-    named += [name.partition("=")[2] for name in arguments if name.startswith("--output-dir=")]
-    for folder in named:
-        check_output_folder(Path(folder))
+    entries = entries_named(tasks)
+    options = parse_lighteval_options(arguments, command, others_pass=accelerates)
+    if options is None:
+        raise typer.Exit
+    check_output_folder(options.output_dir)
+    n_questions = sum(entry.n_published for entry in entries)
+    if _is_first_process():
+        print(
+            f"egobench {__version__}: {len(entries)} tasks, {n_questions:,} questions as published; "
+            f"results go to {options.output_dir}",
+            file=sys.stderr,
+            flush=True,
+        )
+    return options
 
 
-def _check_verdicts() -> None:
-    """End with an error where a judge left too many answers of EgoTempo without a verdict."""
+def _with_details(arguments: Sequence[str], shard: str | None) -> list[str]:
+    """lighteval's options with details saved, unless they say otherwise; a shard is merged from its details."""
+    return ["--save-details", *arguments] if shard is None else [*arguments, "--save-details"]
+
+
+def _end_run(options: "LightevalOptions", report: bool) -> None:
+    """Write the report that was asked for; end with an error where a judge left too many answers without a verdict."""
     from egobench_tasks.hosts.lighteval.judge import check_verdicts
 
+    if report and _is_first_process():
+        from egobench_tasks.extras import needs_extra
+
+        with needs_extra("report", "--report"):
+            from egobench_tasks.report.show.write import write_report
+
+        print(write_report([options.output_dir], options.output_dir / "report")[0])
     check_verdicts()
+
+
+def _is_first_process() -> bool:
+    """Whether this process speaks for all of ``accelerate launch``'s."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def _set_variables(shard: str | None, fresh: bool, repeats: int | None) -> None:
+    _set_shard(shard)
+    _set_fresh(fresh)
+    _set_repeats(repeats)
 
 
 def _set_repeats(repeats: int | None) -> None:

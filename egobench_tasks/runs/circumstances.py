@@ -10,9 +10,9 @@ from importlib import metadata
 from pathlib import Path
 
 from egobench_tasks import __version__
+from egobench_tasks.extras import DISTRIBUTION
 from egobench_tasks.runs.record import Machine, Package
 
-DISTRIBUTION = "egobench"
 LIBRARIES = (
     "accelerate", "av", "datasets", "huggingface_hub", "inspect-ai", "lighteval", "numpy", "openai", "pillow",
     "tokenizers", "torch", "torchvision", "transformers",

@@ -10,6 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from egobench_tasks.documents import parse_json, read_yaml
 from egobench_tasks.errors import InputError
 from egobench_tasks.servers.settings import ServerSettings
+from egobench_tasks.texts import nearest
 
 _WORDS: Mapping[type, str] = {str: "text", int: "a whole number", float: "a number", dict: "a mapping"}
 
@@ -43,7 +44,7 @@ def file_values(path: Path, settings: type[ServerSettings], whose: str) -> dict[
     kinds = _kinds(settings)
     for name in loaded:
         if name not in kinds:
-            raise InputError(f"{path}: unknown setting {name!r}; known are {sorted(kinds)}")
+            raise InputError(f"{path}: unknown setting {name!r}; {nearest(name, kinds)}")
     return {name: _checked(value, kinds[name], f"{path}: {name}") for name, value in loaded.items()}
 
 
@@ -51,7 +52,7 @@ def variable_value(name: str, text: str, settings: type[ServerSettings], variabl
     """Read one setting from an environment variable's text. Raises ``InputError`` naming the variable."""
     kinds = _kinds(settings)
     if name not in kinds:
-        raise InputError(f"{variable}: unknown setting; known are {sorted(kinds)}")
+        raise InputError(f"{variable}: unknown setting; {nearest(name, kinds)}")
     kind = kinds[name]
     if text in kind.choices:
         return kind.choices[text]

@@ -4,11 +4,11 @@ import dataclasses
 
 import pytest
 import torch
-import typer
 from questions import answer, question, vision
 from recipes import IMAGES_FIRST, RECIPES, STRING_ONLY
 
 from egobench_tasks.errors import EgobenchError, InputError
+from egobench_tasks.hosts.lighteval.usage import Told
 from egobench_tasks.hosts.lighteval.vision.model import added_tokens
 from egobench_tasks.hosts.lighteval.vision.prepare import prepare
 from egobench_tasks.hosts.lighteval.vision.settings import read_settings
@@ -174,5 +174,5 @@ def test_new_tokens_are_told_from_the_prompt_however_generate_gives_them(generat
 def test_what_stops_a_run_reaches_lightevals_command_line_as_one_message(family):
     from egobench_tasks.hosts.lighteval.vlm import FrameVLM
 
-    with pytest.raises(typer.BadParameter, match="chat_template=in-order"):
+    with pytest.raises(Told, match="chat_template=in-order"):
         FrameVLM(read_settings(f"model_name={family('llava in order')}"))

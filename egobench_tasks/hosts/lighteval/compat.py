@@ -8,31 +8,42 @@ import functools
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from datasets import Dataset, DatasetDict
 from lighteval.logging.evaluation_tracker import EvaluationTracker
 from lighteval.models import model_loader
+from lighteval.models.custom.custom_model import CustomModelConfig
 from lighteval.models.transformers import vlm_transformers_model
+from lighteval.models.transformers.transformers_model import TransformersModelConfig
+from lighteval.pipeline import Pipeline
 from lighteval.tasks.lighteval_task import LightevalTask
 from lighteval.tasks.prompt_manager import PromptManager
 from lighteval.tasks.registry import Registry
 from lighteval.tasks.requests import Doc
+from lighteval.utils.utils import make_results_table
 
+from egobench_tasks.asking.catalogue import unknown_task
 from egobench_tasks.asking.probes import PROBES_NAME, SET_OF_PROBES, probe_task
 from egobench_tasks.benchmarks import EGOGEARS
-from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate, pin
+from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate, missing_clips, pin
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.files import inside
-from egobench_tasks.hosts.lighteval import record
+from egobench_tasks.hosts.lighteval import record, summary
 from egobench_tasks.hosts.lighteval.docs import RowPrompt
 from egobench_tasks.hosts.lighteval.messages import is_ours
 from egobench_tasks.hosts.lighteval.usage import usage_errors
 from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
 from egobench_tasks.runs.shards import current_shard
+from egobench_tasks.texts import first_line, some_of
 
 logger = logging.getLogger(__name__)
 
+_BLIND = (
+    "{}: this lighteval back end would send the question without its frames. "
+    "Use `lighteval accelerate … --vision-model` or `egobench run`."
+)
 _TEXT_ONLY_PROMPTS = ("prepare_prompt", "prepare_prompt_api", "prepare_prompt_multimodal")
 
 
@@ -45,8 +56,10 @@ def apply() -> None:
     _hook_dataset_loading()
     _hook_text_only_prompts()
     _hook_model_class()
+    _hook_loading_of_models()
     _hook_saved_names()
     record.apply()
+    _hook_end()  # after the record is complete, which it tells of
 
 
 @contextmanager
@@ -65,17 +78,27 @@ def given_settings(settings: FrameVLMConfig) -> Iterator[None]:
 
 
 def _hook_task_names() -> None:
-    """Defect: lighteval 0.13 knows no groups of tasks (``probes``), and takes ``egogears_swapped`` for its one subtask,
-    ``egogears_swapped:multi``, only where there are two."""
-    stock = Registry._expand_task_definition
+    """Defect: lighteval 0.13 knows no groups of tasks (``probes``), takes ``egogears_swapped`` for its one subtask,
+    ``egogears_swapped:multi``, only where there are two, and ends with a traceback for a name that it does not know."""
+    stock, stock_update = Registry._expand_task_definition, Registry._update_task_configs
 
     def expand(registry: Registry, name: str) -> list[str]:
         if name == PROBES_NAME:
             return [task for probe in SET_OF_PROBES for task in expand(registry, probe_task(probe))]
-        found = [task for task in registry._task_registry if task.startswith(f"{name}:")]
+        known = registry._task_registry
+        found = [task for task in known if task.startswith(f"{name}:")]
+        if not found and name not in known:
+            raise InputError(unknown_task(name, others={task.partition(":")[0] for task in known}))
         return found if len(found) == 1 and name.startswith(f"{EGOGEARS.name}_") else stock(registry, name)
 
-    Registry._expand_task_definition = expand
+    def update(registry: Registry) -> Any:
+        with usage_errors():
+            try:
+                return stock_update(registry)
+            except ValueError as error:
+                raise InputError(f"{error}. Tasks are named as NAME or NAME|0; see `egobench tasks`") from error
+
+    Registry._expand_task_definition, Registry._update_task_configs = expand, update
 
 
 def _hook_dataset_loading() -> None:
@@ -135,6 +158,9 @@ def _warn_of_missing_clips(task: LightevalTask, rows: Dataset) -> None:
     n_missing = sum(video is None for video in rows["video"])
     if n_missing and task.config.prompt_function.needs_clips:
         logger.warning(f"{task.name}: {n_missing} of {len(rows)} questions have no clip here: the run is partial")
+    if task.config.prompt_function.needs_clips and (gone := missing_clips(rows)):
+        names = some_of([Path(path).name for path in gone])
+        logger.warning(f"{task.name}: {len(gone)} clips are not there: {names}; put them back, or the run is partial")
 
 
 def _hook_text_only_prompts() -> None:
@@ -145,16 +171,44 @@ def _hook_text_only_prompts() -> None:
         @functools.wraps(stock)
         def prepare(self: PromptManager, doc: Doc, *args: Any, **kwargs: Any) -> Any:
             if is_ours(doc) and doc.images.requests:
-                raise EgobenchError(
-                    f"{doc.task_name}: this lighteval back end would send the question without its frames. "
-                    "Use `lighteval accelerate … --vision-model` or `egobench run`."
-                )
+                with usage_errors():
+                    raise EgobenchError(_BLIND.format(doc.task_name))
             return stock(self, doc, *args, **kwargs)
 
         return prepare
 
     for name in _TEXT_ONLY_PROMPTS:
         setattr(PromptManager, name, refuse_blind(getattr(PromptManager, name)))
+
+
+def _hook_loading_of_models() -> None:
+    """Defect: what is wrong with a model's name, file or kind is a traceback, of 163 lines where --vision-model is
+    forgotten. Ours says what to give; a run without our tasks keeps lighteval's."""
+    stock = Pipeline._init_model
+
+    def init_model(pipeline: Pipeline, model_config: Any, model: Any) -> Any:
+        docs = [doc for docs in pipeline.documents_dict.values() for doc in docs if is_ours(doc)]
+        if not docs:
+            return stock(pipeline, model_config, model)
+        with usage_errors():
+            seen = next((doc for doc in docs if doc.images.requests), None)
+            if seen is not None and type(model_config) is TransformersModelConfig:
+                raise InputError(_BLIND.format(seen.task_name))
+            if isinstance(model_config, CustomModelConfig):
+                _check_model_file(Path(model_config.model_definition_file_path))
+            try:
+                return stock(pipeline, model_config, model)
+            except (OSError, ValueError, ImportError) as error:
+                raise InputError(f"{model_config.model_name}: cannot be loaded: {first_line(error)}") from error
+
+    Pipeline._init_model = init_model
+
+
+def _check_model_file(path: Path) -> None:
+    if not path.is_file():
+        raise InputError(
+            f"{path}: no such file; `lighteval custom NAME FILE.py TASKS` takes a model's class from FILE.py"
+        )
 
 
 def _hook_saved_names() -> None:
@@ -167,6 +221,35 @@ def _hook_saved_names() -> None:
         stock(tracker)
 
     EvaluationTracker.save = save
+
+
+def _hook_end() -> None:
+    """Defect: lighteval 0.13 prints every figure up to three times: of a task, as the average of the one task that a
+    name has, and in a mean over whatever tasks ran together. And it says nothing of what to do next."""
+    stock_show, stock_save = Pipeline.show_results, Pipeline.save_and_push_results
+
+    def show_results(pipeline: Pipeline) -> None:
+        if not any(isinstance(task.config.prompt_function, RowPrompt) for task in pipeline.tasks_dict.values()):
+            stock_show(pipeline)
+            return
+        pipeline._init_final_dict()
+        if pipeline.is_main_process():
+            results = summary.each_once(pipeline.final_dict["results"])
+            print(make_results_table({**pipeline.final_dict, "results": results}))
+            done(pipeline, "shown")
+
+    def save_and_push_results(pipeline: Pipeline) -> None:
+        stock_save(pipeline)
+        if pipeline.is_main_process():
+            done(pipeline, "saved")
+
+    def done(pipeline: Pipeline, what: str) -> None:
+        """lighteval's commands show and save, ours save and show; the summary follows the later of the two."""
+        pipeline._egobench_done = {*getattr(pipeline, "_egobench_done", ()), what}
+        if pipeline._egobench_done == {"shown", "saved"}:
+            print("\n".join(summary.summary_lines(pipeline)))
+
+    Pipeline.show_results, Pipeline.save_and_push_results = show_results, save_and_push_results
 
 
 def _hook_model_class() -> None:

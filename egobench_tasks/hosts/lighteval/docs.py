@@ -12,11 +12,11 @@ from egobench_tasks.asking.messages import to_record
 from egobench_tasks.asking.open import (
     OPEN_ANSWER_TOKENS,
     OpenChoices,
-    category_slug,
     rows_of_category,
     show_open,
     show_open_choice,
 )
+from egobench_tasks.asking.open_settings import category_slug
 from egobench_tasks.asking.probes import Probe, probe_task, rows_asked
 from egobench_tasks.asking.prompts import ChoiceTemplates, OpenTemplates
 from egobench_tasks.asking.view import NoFrames, SharedFrames

@@ -16,7 +16,8 @@ from lighteval.tasks.requests import Doc
 
 from egobench_tasks.hosts.endpoint.estimate import n_images
 from egobench_tasks.hosts.lighteval.offline import load_only_our_tasks
-from egobench_tasks.hosts.lighteval.run import TASKS_MODULE, parse_lighteval_options
+from egobench_tasks.hosts.lighteval.options import LightevalOptions
+from egobench_tasks.hosts.lighteval.run import TASKS_MODULE
 from egobench_tasks.hosts.lighteval.usage import our_errors
 from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
 
@@ -85,16 +86,13 @@ class TaskEstimate:
 
 
 def dry_run(
-    settings: FrameVLMConfig, tasks: str, arguments: Sequence[str], prices: tuple[float | None, float | None]
-) -> int:
+    settings: FrameVLMConfig, tasks: str, options: LightevalOptions, prices: tuple[float | None, float | None]
+) -> None:
     """Load a model as `lighteval accelerate` does, time `N_TIMED` questions of each task, and print what all will take.
 
-    ``prices``: of a million prompt tokens and of a million new ones. Returns the exit code. Raises ``InputError`` for
-    tasks or options that cannot be used.
+    ``prices``: of a million prompt tokens and of a million new ones. Raises ``InputError`` for tasks or
+    options that cannot be used.
     """
-    options = parse_lighteval_options(arguments, "egobench run transformers MODEL TASKS --dry-run")
-    if options is None:
-        return 0
     load_only_our_tasks()
     with our_errors():
         pipeline = Pipeline(
@@ -106,7 +104,6 @@ def dry_run(
             model_config=settings,
         )
         print(describe(time_tasks(pipeline.model, pipeline.documents_dict), *prices))
-    return 0
 
 
 def time_tasks(model: Any, docs_of: Mapping[str, Sequence[Doc]], n_timed: int = N_TIMED) -> list[TaskEstimate]:

@@ -22,7 +22,8 @@ from egobench_tasks.hosts.export.manifest import Manifest, Written, read_whole
 from egobench_tasks.hosts.lighteval.export import inputs_of
 from egobench_tasks.hosts.lighteval.generation import Generation, no_generation
 from egobench_tasks.hosts.lighteval.offline import as_task_names
-from egobench_tasks.hosts.lighteval.run import AnsweringModel, finish, make_pipeline, parse_lighteval_options
+from egobench_tasks.hosts.lighteval.options import parse_lighteval_options
+from egobench_tasks.hosts.lighteval.run import AnsweringModel, finish, make_pipeline
 from egobench_tasks.runs.journal import CLIP_UNREADABLE, MISSING, REQUEST_FAILED, answer_key
 from egobench_tasks.runs.record import Answerer, Asked, Counts
 from egobench_tasks.scoring.endings import NOT_GIVEN, Ending, ending

@@ -22,13 +22,15 @@ from egobench_tasks.hosts.endpoint.settings import EndpointSettings, load_endpoi
 from egobench_tasks.hosts.endpoint.sight import check_sight
 from egobench_tasks.hosts.lighteval.generation import generation, no_generation
 from egobench_tasks.hosts.lighteval.messages import is_ours
+from egobench_tasks.hosts.lighteval.options import parse_lighteval_options
 from egobench_tasks.hosts.lighteval.repeats import joined, repeat_of, with_repeats
-from egobench_tasks.hosts.lighteval.run import AnsweringModel, finish, make_pipeline, parse_lighteval_options
+from egobench_tasks.hosts.lighteval.run import AnsweringModel, finish, make_pipeline
 from egobench_tasks.runs.record import Answerer, Asked
 from egobench_tasks.runs.repeats import check_repeats, current_repeats
 from egobench_tasks.runs.shards import current_shard
 from egobench_tasks.servers.client import ServerClient
 from egobench_tasks.servers.settings import Thinking
+from egobench_tasks.texts import some_of
 
 
 class EndpointModelConfig(ModelConfig):
@@ -167,6 +169,9 @@ def _list_unanswered(unanswered: Sequence[Unanswered]) -> None:
         return
     consequence = "they count as wrong (in EgoTempo neither as right nor as wrong), and the run is partial"
     print(f"\n{len(unanswered)} questions without an answer; {consequence}:", file=sys.stderr)
+    alike: dict[tuple[str, str], list[str]] = {}
     for item in unanswered:
-        print(f"  {item.task} {item.question_id}: {item.reason}", file=sys.stderr)
+        alike.setdefault((item.task, item.reason), []).append(item.question_id)
+    for (task, reason), question_ids in alike.items():
+        print(f"  {task} {some_of(question_ids)}: {reason}", file=sys.stderr)
     print("The same command asks them again, and no other.", file=sys.stderr)

@@ -21,7 +21,8 @@ from egobench_tasks.hosts.export.manifest import Embed, Form, Manifest, Plan
 from egobench_tasks.hosts.export.write import OPENAI_LIMITS, Limits, questions_digest, write_export
 from egobench_tasks.hosts.lighteval.endpoint import endpoint_question
 from egobench_tasks.hosts.lighteval.offline import as_task_names
-from egobench_tasks.hosts.lighteval.run import AnsweringModel, make_pipeline, parse_lighteval_options
+from egobench_tasks.hosts.lighteval.options import parse_lighteval_options
+from egobench_tasks.hosts.lighteval.run import AnsweringModel, make_pipeline
 from egobench_tasks.runs.repeats import current_repeats
 from egobench_tasks.runs.shards import current_shard
 from egobench_tasks.servers.settings import Thinking

@@ -16,8 +16,9 @@ from huggingface_hub.file_download import repo_folder_name
 from lighteval.models.abstract_model import ModelConfig
 from pydantic import create_model
 
+from egobench_tasks.extras import DISTRIBUTION
 from egobench_tasks.files import sha256_of
-from egobench_tasks.runs.circumstances import DISTRIBUTION, library_versions
+from egobench_tasks.runs.circumstances import library_versions
 
 _LIBRARIES = ("torch", "transformers", "tokenizers", "pillow", "torchvision", "av", "peft", DISTRIBUTION)
 # Settings that shape no answer, and those that name no file: a folder "cuda" in the working folder is no model.

@@ -3,6 +3,7 @@
 An answer without a verdict is neither right nor wrong: it is counted, and left out of the rates (PROTOCOL 2).
 """
 
+import functools
 import logging
 import math
 from collections.abc import Callable, Sequence
@@ -38,8 +39,14 @@ def check_judge() -> JudgeSettings | None:
     """
     settings = load_settings()
     if settings is None:
-        logger.warning(f"no judge is configured: answers are saved without verdicts; {HOW_TO_CONFIGURE_A_JUDGE}")
+        _say_no_judge()
     return settings
+
+
+@functools.cache
+def _say_no_judge() -> None:
+    """Once a process: every category asks."""
+    logger.warning(f"no judge is configured: answers are saved without verdicts; {HOW_TO_CONFIGURE_A_JUDGE}")
 
 
 def check_verdicts() -> None:

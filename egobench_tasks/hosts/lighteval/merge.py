@@ -22,14 +22,9 @@ from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.files import check_output_folder
 from egobench_tasks.hosts.lighteval.details import DETAILS_NAME
 from egobench_tasks.hosts.lighteval.generation import Generation, no_generation
+from egobench_tasks.hosts.lighteval.options import LightevalOptions, parse_lighteval_options
 from egobench_tasks.hosts.lighteval.record import answerer_of_config
-from egobench_tasks.hosts.lighteval.run import (
-    AnsweringModel,
-    LightevalOptions,
-    finish,
-    make_pipeline,
-    parse_lighteval_options,
-)
+from egobench_tasks.hosts.lighteval.run import AnsweringModel, finish, make_pipeline
 from egobench_tasks.runs.differences import comparable, differing
 from egobench_tasks.runs.journal import MISSING, UNANSWERED
 from egobench_tasks.runs.record import RECORDS_FOLDER, Answerer, Asked, Counts, RunRecord, record_of

@@ -5,11 +5,14 @@ import, and the program ends there. Nothing here imports lighteval before it mus
 """
 
 import importlib.util
+import sysconfig
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from egobench_tasks.errors import EgobenchError
+from egobench_tasks.files import write_atomically
+from egobench_tasks.hosts.lighteval.plain import STARTER, STARTER_NAME
 
 if TYPE_CHECKING:
     from lighteval.tasks.lighteval_task import LightevalTaskConfig
@@ -41,8 +44,8 @@ def as_task_names(tasks: str) -> str:
     return ",".join(task if "|" in task else f"{task}|0" for task in tasks.split(","))
 
 
-def let_plain_lighteval_start() -> Path:
-    """Put an empty file where lighteval would download one, and return its path.
+def let_plain_lighteval_start() -> tuple[Path, Path]:
+    """Put an empty file where lighteval would download one, and `plain`'s starter beside the packages; return both.
 
     The import only asks whether the file is there. The task that wants its content (tinyBenchmarks)
     cannot run without a network in any case. Raises ``EgobenchError`` where the folder is read-only.
@@ -51,10 +54,13 @@ def let_plain_lighteval_start() -> Path:
     if package is None or package.submodule_search_locations is None:
         raise EgobenchError("lighteval is not installed in this environment")
     path = Path(package.submodule_search_locations[0]) / _DOWNLOADED_FILE
+    starter = Path(sysconfig.get_path("purelib")) / STARTER_NAME
     try:
         path.touch(exist_ok=True)
+        with write_atomically(starter) as file:
+            file.write(STARTER.encode())
     except OSError as error:
         raise EgobenchError(
-            f"{path}: cannot be written ({error.strerror}); use `egobench run`, which needs no such file"
+            f"{error.filename}: cannot be written ({error.strerror}); use `egobench run`, which needs no such file"
         ) from error
-    return path
+    return path, starter

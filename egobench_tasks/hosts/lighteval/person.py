@@ -12,7 +12,8 @@ from lighteval.tasks.requests import Doc
 
 from egobench_tasks.files import check_output_folder
 from egobench_tasks.hosts.lighteval.generation import Generation, no_generation
-from egobench_tasks.hosts.lighteval.run import AnsweringModel, finish, make_pipeline, parse_lighteval_options
+from egobench_tasks.hosts.lighteval.options import parse_lighteval_options
+from egobench_tasks.hosts.lighteval.run import AnsweringModel, finish, make_pipeline
 from egobench_tasks.runs.journal import MISSING, answer_key
 from egobench_tasks.runs.people import Person
 from egobench_tasks.runs.record import Answerer, Asked, Counts

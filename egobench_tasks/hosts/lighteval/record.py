@@ -17,6 +17,7 @@ from lighteval.pipeline import Pipeline
 from egobench_tasks.benchmarks import Benchmark
 from egobench_tasks.errors import InputError
 from egobench_tasks.frames.decode import decoder_version
+from egobench_tasks.hosts.lighteval.devices import gpu_names
 from egobench_tasks.hosts.lighteval.docs import OpenPrompt, RowPrompt
 from egobench_tasks.hosts.lighteval.usage import usage_errors
 from egobench_tasks.judge.prompt import prompt_fingerprint
@@ -65,7 +66,8 @@ def apply() -> None:
         if self._egobench_record is not None and self.is_main_process():
             folder = _output_folder(self)
             assert folder is not None
-            write(folder, completed(self._egobench_record, self.model, dates))
+            self._egobench_record = completed(self._egobench_record, self.model, dates)
+            write(folder, self._egobench_record)
 
     Pipeline._egobench_record = None
     Pipeline.evaluate, Pipeline.save_and_push_results = evaluate, save_and_push_results
@@ -82,7 +84,7 @@ def describe(pipeline: Pipeline) -> RunRecord:
         environment=our_environment(),
         package=this_package(),
         libraries=library_versions(),
-        machine=this_machine(_gpus(), getattr(pipeline.accelerator, "num_processes", 1)),
+        machine=this_machine(gpu_names(), getattr(pipeline.accelerator, "num_processes", 1)),
         model=answerer_of(pipeline.model),
         tasks=tuple(_asked_task(pipeline, name) for name in tasks),
         decoding={"libavcodec": decoder_version()},
@@ -200,9 +202,3 @@ def _judge() -> dict[str, str] | None:
     if settings is None:
         return None
     return {"model": settings.model, "base_url": settings.base_url, "prompt": prompt_fingerprint()}
-
-
-def _gpus() -> list[str]:
-    import torch
-
-    return [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]

@@ -48,6 +48,7 @@ from egobench_tasks.runs.sessions import session_of
 from egobench_tasks.runs.tally import count
 from egobench_tasks.scoring.answers import LENGTH_STOP, NORMAL_STOP
 from egobench_tasks.scoring.reasoning import left_open
+from egobench_tasks.texts import some_of
 
 logger = logging.getLogger(__name__)
 
@@ -98,6 +99,7 @@ class FrameVLM(VLMTransformersModel):
         self._identity, self._generation = broadcast_object_list([identity, next_generation(identity)])
         self.config = with_identity(self.config.named(), self._identity)
         self.asked: Asked | None = None
+        self._unread: list[str] = []
 
     @cached_property
     def model(self) -> Any:
@@ -144,6 +146,8 @@ class FrameVLM(VLMTransformersModel):
         others = [doc for doc in docs if not is_ours(doc)]
         asked = with_repeats(ours, self._n_repeats)
         answered = iter(joined(self._answer(asked), len(ours)) if ours else [])
+        if self._unread:
+            logger.error(f"{len(self._unread)} questions stay unanswered, their clips unread: {some_of(self._unread)}")
         stock = iter(super().greedy_until(others) if others else [])
         return [next(answered) if is_ours(doc) else next(stock) for doc in docs]
 
@@ -242,8 +246,7 @@ class FrameVLM(VLMTransformersModel):
         )
 
     def _unreadable(self, docs: Sequence[Doc], prepared: Prepared, budget_tokens: int) -> list[Answer]:
-        for place, error in prepared.unreadable:
-            logger.error(f"question {docs[place].specific['question_id']} stays unanswered and scores 0: {error}")
+        self._unread += [f"{docs[place].specific['question_id']} ({error})" for place, error in prepared.unreadable]
         return [
             self._new_answer(docs[place], budget_tokens, text="", finish_reason=CLIP_UNREADABLE)
             for place, _ in prepared.unreadable

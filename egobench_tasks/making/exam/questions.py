@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from egobench_tasks.asking.open import category_slug
+from egobench_tasks.asking.open_settings import category_slug
 from egobench_tasks.benchmarks import EGOGEARS, Benchmark
 from egobench_tasks.data import DatasetLocation, benchmark_of, fingerprint, load_rows
 from egobench_tasks.making.exam.sitting import Terms, draw

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
+from egobench_tasks.extras import needs_extra
 from egobench_tasks.hosts.lighteval.saved import MIXED
 from egobench_tasks.report.read.responses import Repeat, Response, Run, Settings, Shown, TaskRun, run_of
 from egobench_tasks.runs.journal import REQUEST_FAILED
@@ -68,10 +69,8 @@ def _shaping(header: "EvalLog") -> str:
 
 
 def _read_header(path: Path) -> "EvalLog":
-    try:
+    with needs_extra("inspect", f"{path}: reading an Inspect log"):
         from inspect_ai.log import read_eval_log
-    except ImportError as error:
-        raise InputError(f"{path}: reading Inspect logs needs inspect-ai: pip install 'egobench[inspect]'") from error
     try:
         return read_eval_log(path, header_only=True)
     except Exception as error:  # zip, JSON and validation errors of a dozen types

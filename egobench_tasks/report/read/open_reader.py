@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from egobench_tasks.asking.open import category_slug
-from egobench_tasks.asking.open_settings import DEFAULT_SETTING
+from egobench_tasks.asking.open_settings import DEFAULT_SETTING, category_slug
 from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.data import DatasetLocation, load_rows
 from egobench_tasks.errors import InputError

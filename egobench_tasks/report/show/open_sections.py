@@ -46,9 +46,7 @@ def egotempo_sections(results: OpenResults) -> tuple[Section, ...]:
     runs = open_runs_table(results.summaries, results.records)
     sections = (
         _glance(results),
-        Section(
-            "egotempo", "EgoTempo: completeness", _COMPLETE, (open_runs_table(results.summaries, results.records),), ()
-        ),
+        Section("egotempo", "EgoTempo: completeness", _COMPLETE, (runs,), ()),
         Section(
             "egotempo_categories", "EgoTempo: categories", "", (category_table(outcomes, results.unpublished),), ()
         ),

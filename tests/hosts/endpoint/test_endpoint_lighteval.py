@@ -153,7 +153,8 @@ def test_questions_without_an_answer_are_wrong_listed_and_asked_again(oracle_ser
     code, output = runs.run(config(), "--output-dir", "out", "--save-details", tasks="egogears:multi")
     assert code == 1
     assert "2 questions without an answer; they count as wrong" in output
-    listed = re.findall(r"egogears:multi\|0 (\S+): HTTP 500: .*no luck.*after 2 attempts", output)
+    (named,) = re.findall(r"egogears:multi\|0 (.+): HTTP 500: .*no luck.*after 2 attempts", output)  # one line for both
+    listed = named.split(", ")
     details = details_of(tmp_path / "out")
     assert sorted(listed) == sorted(key for key, (reason, _) in details.items() if reason == "request_failed")
     assert scores_of(tmp_path / "out")["egogears:multi|0"]["exact_set"] == pytest.approx(

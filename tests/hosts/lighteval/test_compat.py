@@ -5,7 +5,6 @@ import dataclasses
 import json
 
 import pytest
-import typer
 from lighteval.logging.evaluation_tracker import EvaluationTracker
 from lighteval.models import model_loader
 from lighteval.models.transformers.vlm_transformers_model import VLMTransformersModel, VLMTransformersModelConfig
@@ -15,7 +14,8 @@ from lighteval.tasks.requests import Doc
 from PIL import Image
 
 from egobench_tasks import tasks
-from egobench_tasks.errors import EgobenchError
+from egobench_tasks.benchmarks import EGOGEARS
+from egobench_tasks.hosts.lighteval.usage import Told
 from egobench_tasks.hosts.lighteval.vlm import FrameVLM
 
 
@@ -62,7 +62,7 @@ def test_a_changed_dataset_changes_the_task_config(sample_folder, monkeypatch):
     from egobench_tasks.data import fingerprint, load_rows, locate
 
     monkeypatch.setenv("EGOGEARS_DATA", str(sample_folder / "egogears"))
-    rows = load_rows(locate(tasks.EGOGEARS), "multi")
+    rows = load_rows(locate(EGOGEARS), "multi")
     assert fingerprint(rows) == fingerprint(list(rows))
     assert fingerprint(rows) != fingerprint([{**rows[0], "answer": ["H"]}, *list(rows)[1:]])
 
@@ -94,7 +94,7 @@ def test_other_tasks_load_through_the_stock_loader(tmp_path):
 
 @pytest.mark.parametrize("name", ["prepare_prompt", "prepare_prompt_api", "prepare_prompt_multimodal"])
 def test_a_back_end_that_would_ask_blind_is_refused(docs_of, name):
-    with pytest.raises(EgobenchError, match="without its frames"):
+    with pytest.raises(Told, match="without its frames"):
         getattr(PromptManager(), name)(docs_of("single")[0])
 
 
@@ -104,7 +104,7 @@ def test_other_documents_pass_the_guard():
 
 def test_no_dataset_is_one_message_that_says_what_to_run(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(typer.BadParameter, match="egobench build egogears") as error:
+    with pytest.raises(Told, match="egobench build egogears") as error:
         LightevalTask.load_datasets({"t": task_of("single")})
     assert error.value.exit_code == 2
 

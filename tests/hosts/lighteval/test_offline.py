@@ -44,7 +44,8 @@ def test_only_our_tasks_are_imported():
 
 def test_the_file_that_lets_plain_lighteval_start_is_where_it_looks(tmp_path, monkeypatch):
     package = Path(importlib.util.find_spec("lighteval").submodule_search_locations[0])
-    path = offline.let_plain_lighteval_start()
+    path, starter = offline.let_plain_lighteval_start()
+    assert starter.read_text().startswith("import sys; ")
     assert path.is_file()
     source = (package / "tasks" / "tasks" / "tiny_benchmarks.py").read_text()
     assert path.parent == package / "tasks" / "tasks"

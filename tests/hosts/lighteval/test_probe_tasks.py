@@ -18,6 +18,7 @@ from egobench_tasks.frames import store as frame_store
 from egobench_tasks.hosts.lighteval import vlm as vlm_module
 from egobench_tasks.hosts.lighteval.docs import egogears_task
 from egobench_tasks.hosts.lighteval.messages import message_parts
+from egobench_tasks.hosts.lighteval.usage import Told
 from egobench_tasks.report.read.lighteval_reader import find_lighteval_runs
 
 
@@ -51,7 +52,7 @@ def test_names_that_plain_lighteval_takes(registry):
     assert {name.split(":")[0] for name in registry("probes")} == {f"egogears_{probe}" for probe in SET_OF_PROBES}
     assert registry("egogears_swapped|0") == ["egogears_swapped:multi"]
     assert registry("egogears|0") == ["egogears:multi", "egogears:single"]
-    with pytest.raises(ValueError, match="egogears_mirrored"):
+    with pytest.raises(Told, match="egogears_mirrored"):
         registry("egogears_mirrored|0")
 
 

@@ -4,12 +4,12 @@ import dataclasses
 import os
 
 import pytest
-import typer
 
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval import vlm as vlm_module
 from egobench_tasks.hosts.lighteval.metrics import ChoiceScores
+from egobench_tasks.hosts.lighteval.usage import Told
 from egobench_tasks.report.read.journal_reader import find_journal_run
 from egobench_tasks.runs.journal import journal_root
 from egobench_tasks.runs.repeats import REPEATS_VARIABLE, check_repeats, current_repeats, keyed_rows
@@ -56,7 +56,7 @@ def test_repeats_are_kept_apart_and_go_on_after_a_kill(words, vlm, monkeypatch):
 
 def test_repeats_at_temperature_0_are_refused_before_a_model_is_loaded(vlm, monkeypatch):
     monkeypatch.setenv(REPEATS_VARIABLE, "2")
-    with pytest.raises(typer.BadParameter, match=r"2 repeats at temperature 0 .*generation_parameters="):
+    with pytest.raises(Told, match=r"2 repeats at temperature 0 .*generation_parameters="):
         vlm()
 
 

@@ -9,7 +9,8 @@ from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.hosts.lighteval.vision.families import IMAGES_KWARGS, SMALLER_INPUTS
 from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker, Message
 from egobench_tasks.hosts.lighteval.vision.prompt import Visual
-from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig, nearest
+from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
+from egobench_tasks.texts import nearest
 
 _PARTS = {"images_kwargs": "image_processor", "videos_kwargs": "video_processor", "text_kwargs": "tokenizer"}
 _OURS = {"text", "images", "videos", "audio", "padding", "padding_side", "return_tensors", "truncation", "max_length"}

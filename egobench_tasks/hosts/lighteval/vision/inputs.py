@@ -16,7 +16,8 @@ from egobench_tasks.asking.prompts import Segment, Text
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.frames.lazy import open_jpeg
 from egobench_tasks.frames.store import StoredClip
-from egobench_tasks.hosts.lighteval.vision.prompt import Part, PromptForm, Visual, first_line
+from egobench_tasks.hosts.lighteval.vision.prompt import Part, PromptForm, Visual
+from egobench_tasks.texts import first_line
 
 _VIDEO_TICKS_PER_S = 1000
 _VIDEOS = "videos_kwargs"

@@ -12,8 +12,9 @@ from transformers.quantizers.auto import AutoQuantizationConfig
 from transformers.utils.quantization_config import BitsAndBytesConfig
 
 from egobench_tasks.errors import InputError
-from egobench_tasks.hosts.lighteval.vision.prompt import first_line
+from egobench_tasks.extras import install_command
 from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
+from egobench_tasks.texts import first_line
 
 _ADAPTER_FILE, _CONFIG_FILE = "adapter_config.json", "config.json"
 _REMOTE_CLASSES = ("AutoModelForImageTextToText", "AutoModelForMultimodalLM", "AutoModelForCausalLM", "AutoModel")
@@ -105,7 +106,7 @@ def _load(what: str, name: str, load: Any, settings: FrameVLMConfig, **arguments
     try:
         return load(name, revision=settings.revision, trust_remote_code=settings.trust_remote_code, **arguments)
     except ImportError as error:
-        hint = " (pip install 'egobench[vlm]')" if "torchvision" in str(error).lower() else ""
+        hint = f" ({install_command('vlm')})" if "torchvision" in str(error).lower() else ""
         raise InputError(
             f"{name}: its {what} needs a package that is not installed{hint}: {first_line(error)}"
         ) from error

@@ -16,8 +16,9 @@ from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker, cast
 from egobench_tasks.hosts.lighteval.vision.loading import find_checkpoint, load_model, load_processor
 from egobench_tasks.hosts.lighteval.vision.pieces import process_in_pieces
 from egobench_tasks.hosts.lighteval.vision.probe import check_inputs, check_sight
-from egobench_tasks.hosts.lighteval.vision.prompt import Part, PromptForm, Visual, first_line, prompt_form
+from egobench_tasks.hosts.lighteval.vision.prompt import Part, PromptForm, Visual, prompt_form
 from egobench_tasks.hosts.lighteval.vision.settings import IN_ORDER, FrameVLMConfig, InputForm
+from egobench_tasks.texts import first_line
 
 logger = logging.getLogger(__name__)
 

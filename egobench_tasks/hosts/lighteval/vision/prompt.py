@@ -15,7 +15,8 @@ from jinja2.exceptions import TemplateError
 from transformers.utils.chat_template_utils import _get_template_variables
 
 from egobench_tasks.errors import InputError
-from egobench_tasks.hosts.lighteval.vision.settings import IN_ORDER, nearest
+from egobench_tasks.hosts.lighteval.vision.settings import IN_ORDER
+from egobench_tasks.texts import first_line, nearest
 
 
 class Visual(StrEnum):
@@ -236,8 +237,3 @@ _GIVEN = {"messages", "add_generation_prompt", "bos_token", "eos_token", "tools"
 
 def _text(text: Part) -> dict[str, str]:
     return {"type": "text", "text": str(text)}
-
-
-def first_line(error: Exception) -> str:
-    """Return what an error of transformers' says, without the advice that follows in further lines."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -1,6 +1,5 @@
 """The settings of a transformers model, from a command line or a YAML file, checked before anything is loaded."""
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -13,6 +12,8 @@ from lighteval.models.transformers.vlm_transformers_model import VLMTransformers
 from pydantic import Field, ValidationError, field_validator
 
 from egobench_tasks.errors import InputError
+from egobench_tasks.hosts.lighteval.vision.names import SETTINGS
+from egobench_tasks.texts import nearest
 
 IN_ORDER = "in-order"
 """``chat_template=in-order``: the model's own template, with the marks of images written into the text by us."""
@@ -165,13 +166,6 @@ def read_settings(text: str) -> FrameVLMConfig:
         raise InputError("\n".join(_fault(one) for one in error.errors())) from None
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return what to say beside an unknown name: the nearest known one, else all of them."""
-    choices = sorted(known)
-    close = difflib.get_close_matches(name.lower(), choices, n=1, cutoff=0.6)
-    return f"did you mean {close[0]}?" if close else f"known: {', '.join(choices)}"
-
-
 def _known(name: str, known: Iterable[str]) -> str:
     if name in known:
         return name
@@ -199,8 +193,7 @@ def _device(name: str) -> str:
 def _fault(error: Mapping[str, Any]) -> str:
     name = ".".join(map(str, error["loc"]))
     if error["type"] == "extra_forbidden":
-        known = set(FrameVLMConfig.model_fields) - {"settled"}
-        return f"the model has no setting {name!r}; {nearest(name, known)}"
+        return f"the model has no setting {name!r}; {nearest(name, SETTINGS)}"
     message = error["msg"].removeprefix("Value error, ")
     return f"{name}={error['input']}: {message}"
 
