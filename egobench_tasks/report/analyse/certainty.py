@@ -15,7 +15,7 @@ from egobench_tasks.report.read.clusters import UNKNOWN_RECORDING
 from egobench_tasks.scoring.intervals import wilson_interval
 
 BUNDLE = "bundle"
-"""The dataset's column of the coarsest groups, ten of them: whatever hangs together lies within one."""
+"""The dataset's column of the coarsest groups there are: the release's ten bundles."""
 
 
 def certainty_table(results: Results) -> Table:
@@ -57,8 +57,8 @@ def certainty_table(results: Results) -> Table:
     note = (
         "Clusters: questions that share a clip or a recording, directly or through others. Clustered: Wilson's "
         "interval at the number of independent questions that say as much, by the cluster-robust error (CR2); the "
-        "bootstrap draws whole clusters. By bundle: were each of the dataset's bundles one cluster, the widest it "
-        "could be. " + " ".join(_caveats(results))
+        "bootstrap draws whole clusters. By bundle: were each bundle of the release one "
+        "cluster, a coarse bound. " + " ".join(_caveats(results))
     ).strip()
     return table("certainty", "How sure the scores are", note, columns, rows)
 
@@ -83,6 +83,7 @@ def _caveats(results: Results) -> Iterator[str]:
         doubt = warning(found.count, found.largest_share)
         if doubt:
             yield f"{config}: {doubt}."
+        yield from _bundle_caveats(config, split.attributes)
         unknown = int(split.attributes[UNKNOWN_RECORDING].sum())
         if unknown:
             yield (
@@ -90,3 +91,16 @@ def _caveats(results: Results) -> Iterator[str]:
                 "named nor compared by `egobench overlaps`); those that share one are taken for independent, and the "
                 "clustered interval is too narrow by so much."
             )
+
+
+def _bundle_caveats(config: str, attributes: pd.DataFrame) -> Iterator[str]:
+    """What makes the bound by bundles doubtful: few bundles, or clusters that do not lie within one."""
+    coarse = _bundles(attributes)
+    if coarse is None:
+        return
+    doubt = warning(coarse.count, coarse.largest_share)
+    if doubt:
+        yield f"{config}, by bundle: {doubt}."
+    torn = int((attributes.groupby("cluster")[BUNDLE].nunique() > 1).sum())
+    if torn:
+        yield f"{config}: {torn:,} of {attributes['cluster'].nunique():,} clusters lie in several bundles."
