@@ -39,7 +39,7 @@ def certainty_table(results: Results) -> Table:
                 row |= _interval("bundle", (bound.low, bound.high))
             row |= {"standard_error": estimate.error.standard_error, "clusters": found.count}
             row |= {"design_effect": estimate.error.design_effect, "effective": estimate.error.effective_questions}
-            rows.append(row | {"largest": found.largest_share})
+            rows.append(row | {"largest": found.largest_share, "doubt": estimate.error.warning})
     shown = ["wilson", "clustered", "bootstrap", *(["bundle"] if any("bundle" in row for row in rows) else [])]
     titles = {"wilson": "Wilson", "clustered": "Clustered", "bootstrap": "Cluster bootstrap", "bundle": "By bundle"}
     columns = [
@@ -53,6 +53,7 @@ def certainty_table(results: Results) -> Table:
         Column("largest", "Largest cluster %", Kind.PERCENT),
         Column("design_effect", "Design effect", Kind.RATIO, 2),
         Column("effective", "Independent questions that say as much", Kind.COUNT),
+        *([Column("doubt", "Doubt", Kind.TEXT)] if any(row["doubt"] for row in rows) else []),
     ]
     note = (
         "Clusters: questions that share a clip or a recording, directly or through others. Clustered: Wilson's "

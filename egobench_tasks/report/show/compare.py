@@ -74,7 +74,7 @@ def _changes(row: dict[str, Any]) -> Text:
         f"{row['clusters']:,} clusters of questions: difference {show(row['gain'], Kind.POINTS, 2)} points "
         f"({show(row['clustered_low'], Kind.POINTS)} to {show(row['clustered_high'], Kind.POINTS)}), exact test of "
         f"flipped signs p = {show(row['p_clustered'], Kind.P_VALUE)}; {show(row['smallest'], Kind.PERCENT)} points "
-        "would have shown four times in five\n"
+        f"would have shown four times in five{'; ' + row['doubt'] if row['doubt'] else ''}\n"
     )
 
 
