@@ -19,6 +19,9 @@ from egobench_tasks.report.analyse.clusters import Clusters, warning
 from egobench_tasks.report.analyse.statistics import Floats
 
 CONFIDENCE = 0.95
+FEW_EVENTS = 10
+"""Fewer independent right or wrong answers (of a difference: changed ones) leave an interval rough: in simulations 89
+to 100 of 100 hold the truth. With more it is 92 to 97."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +60,23 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over questions, its interval, and the p-value of "it is 0" (of a share: NaN). NaNs where there is none."""
+    """A mean over questions, its interval, and the p-value of "it is 0" (of a share: NaN). NaNs where there is none.
+
+    ``events``: of a share, the rarer of right and wrong answers, of a difference of shares those that changed: as many
+    independent questions would have; NaN of any other mean.
+    """
 
     value: float
     low: float
     high: float
     error: Error
     p_value: float = math.nan
+    events: float = math.nan
+
+    @property
+    def few_events(self) -> bool:
+        """Whether the interval rests on too few answers that differ to cover as it should."""
+        return self.events < FEW_EVENTS
 
     @property
     def tells(self) -> bool:
@@ -80,7 +93,8 @@ def share(right: Floats, clusters: Clusters, confidence: float = CONFIDENCE) -> 
     scale = 1 + t**2 / n
     centre = (rate + t**2 / (2 * n)) / scale
     margin = t / scale * math.sqrt(rate * (1 - rate) / n + t**2 / (4 * n**2))
-    return Estimate(rate, _least(0.0, centre - margin), _most(1.0, centre + margin), error)
+    low, high = _least(0.0, centre - margin), _most(1.0, centre + margin)
+    return Estimate(rate, low, high, error, events=n * min(rate, 1 - rate))
 
 
 def above_chance(right: Floats, chance: Floats, clusters: Clusters) -> Estimate:
@@ -92,7 +106,7 @@ def above_chance(right: Floats, chance: Floats, clusters: Clusters) -> Estimate:
     spread = math.sqrt(float((chance * (1 - chance)).mean()) / found.error.effective_questions)
     value = found.value - expected
     p_value = found.error.p_value(value / spread) if spread > 0 else math.nan
-    return Estimate(value, found.low - expected, found.high - expected, found.error, p_value)
+    return Estimate(value, found.low - expected, found.high - expected, found.error, p_value, found.events)
 
 
 def paired_difference(first: Floats, second: Floats, clusters: Clusters) -> Estimate:
@@ -103,12 +117,13 @@ def paired_difference(first: Floats, second: Floats, clusters: Clusters) -> Esti
         return Estimate(math.nan, math.nan, math.nan, error)
     n = error.effective_questions
     gained, lost = (float((sign * difference > 0).mean()) for sign in (1, -1))
+    events = n * (gained + lost)
     # One more question each way: with none seen to change the interval is not a point.
     gained, lost = (gained * n + 1) / (n + 2), (lost * n + 1) / (n + 2)
     spread = math.sqrt((gained + lost - (gained - lost) ** 2) / (n + 2))
     middle, margin = gained - lost, error.quantile() * spread
     low, high = _least(-1.0, middle - margin), _most(1.0, middle + margin)
-    return Estimate(float(difference.mean()), low, high, error, error.p_value(middle / spread))
+    return Estimate(float(difference.mean()), low, high, error, error.p_value(middle / spread), events)
 
 
 def mean(values: Floats, clusters: Clusters, confidence: float = CONFIDENCE) -> Estimate:

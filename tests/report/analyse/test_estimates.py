@@ -176,3 +176,19 @@ def test_intervals_cover_at_their_rate_and_tests_keep_their_level(kind, count, c
     assert 0.917 <= shares.interval <= 0.983
     assert 0.917 <= differences.interval <= 0.983
     assert differences.rejected <= 0.083 and differences.sign_flip_rejected <= 0.083
+
+
+def test_few_events_are_said_to_be_few():
+    wrong, right = np.zeros(400), np.ones(400)
+    some = np.concatenate([right[:30], wrong[:370]])
+    assert share(some, singletons(400)).events == pytest.approx(30)
+    assert not share(some, singletons(400)).few_events
+    assert share(some[21:], singletons(379)).few_events  # nine right
+    assert share(1 - some[21:], singletons(379)).few_events  # nine wrong
+    assert share(right, singletons(400)).few_events
+    changed = paired_difference(wrong, some, singletons(400))
+    assert changed.events == pytest.approx(30) and not changed.few_events
+    assert paired_difference(wrong, wrong, singletons(400)).few_events
+    together = share(np.repeat([1.0, 0.0], [16, 384]), clusters(np.arange(400) // 8))  # two clusters' worth
+    assert together.few_events
+    assert not mean(some, singletons(400)).few_events  # no share: it has no events
