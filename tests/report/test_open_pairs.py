@@ -90,3 +90,18 @@ def test_a_partial_run_has_no_difference(tmp_path, find):
     write_run(tmp_path / "b", SAVED | {"q.0": LOST}, model="b")
     document = build_document([tmp_path / "a", tmp_path / "b"], find, against=tmp_path / "a")
     assert all("against" not in row for row in ours(document, "open_categories"))
+
+
+def test_a_partial_anchor_has_none_to_be_told_from_and_that_is_said(tmp_path, find):
+    write_run(tmp_path / "a", ALL_RIGHT, model="a")
+    write_run(tmp_path / "b", SAVED | {"q.0": LOST}, model="b")
+    document = build_document([tmp_path / "a"], find, against=tmp_path / "b")
+    assert all("against" not in row for row in ours(document, "open_categories"))
+    assert any("the anchor b, judged by mild (partial) lacks questions" in said for said in document.notices)
+
+
+def test_an_anchor_that_nobody_judged_is_said(tmp_path, find):
+    write_run(tmp_path / "a", ALL_RIGHT, model="a")
+    write_run(tmp_path / "b", dict.fromkeys(SAVED), model="b", judge=None)
+    document = build_document([tmp_path / "a"], find, against=tmp_path / "b")
+    assert any("a judge of the anchor (nobody judged it)" in said for said in document.notices)

@@ -80,9 +80,15 @@ class OpenResults:
             elif label in whole:
                 anchors[one.label] = label
         notices = [
-            f"{EGOTEMPO.title}: {label} was not judged by a judge of the anchor ({', '.join(theirs.values())}): no "
-            "difference is shown; judge both by one (egobench judge RUN)"
+            f"{EGOTEMPO.title}: {label} was not judged by a judge of the anchor "
+            f"({', '.join(theirs.values()) or 'nobody judged it'}): no difference is shown; judge both by one "
+            "(egobench judge RUN)"
             for label in dict.fromkeys(apart)
+        ]
+        notices += [
+            f"{EGOTEMPO.title}: the anchor {label} lacks questions: no difference from it is shown until it is finished"
+            for label in theirs.values()
+            if label not in whole
         ]
         return replace(self, anchors=anchors, notices=(*self.notices, *notices))
 
