@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from egobench_tasks.report.analyse.clusters import Clusters, clusters, warning
-from egobench_tasks.report.analyse.estimates import share
+from egobench_tasks.report.analyse.estimates import FEW_EVENTS, share
 from egobench_tasks.report.analyse.overall import QUESTIONS, RUN, SPLIT
 from egobench_tasks.report.analyse.statistics import bootstrap_means, percentile_interval
 from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
@@ -39,7 +39,8 @@ def certainty_table(results: Results) -> Table:
                 row |= _interval("bundle", (bound.low, bound.high))
             row |= {"standard_error": estimate.error.standard_error, "clusters": found.count}
             row |= {"design_effect": estimate.error.design_effect, "effective": estimate.error.effective_questions}
-            rows.append(row | {"largest": found.largest_share, "doubt": estimate.error.warning})
+            row |= {"events": "few: rough" if estimate.few_events else "enough"}
+            rows.append(row | {"largest": found.largest_share})
     shown = ["wilson", "clustered", "bootstrap", *(["bundle"] if any("bundle" in row for row in rows) else [])]
     titles = {"wilson": "Wilson", "clustered": "Clustered", "bootstrap": "Cluster bootstrap", "bundle": "By bundle"}
     columns = [
@@ -53,13 +54,14 @@ def certainty_table(results: Results) -> Table:
         Column("largest", "Largest cluster %", Kind.PERCENT),
         Column("design_effect", "Design effect", Kind.RATIO, 2),
         Column("effective", "Independent questions that say as much", Kind.COUNT),
-        *([Column("doubt", "Doubt", Kind.TEXT)] if any(row["doubt"] for row in rows) else []),
+        Column("events", "Events", Kind.TEXT),
     ]
     note = (
         "Clusters: questions that share a clip or a recording, directly or through others. Clustered: Wilson's "
         "interval at the number of independent questions that say as much, by the cluster-robust error (CR2); the "
         "bootstrap draws whole clusters. By bundle: were each bundle of the release one "
-        "cluster, a coarse bound. " + " ".join(_caveats(results))
+        "cluster, a coarse bound. Events: the rarer of right and "
+        f"wrong answers; below {FEW_EVENTS} independent ones the intervals are rough. " + " ".join(_caveats(results))
     ).strip()
     return table("certainty", "How sure the scores are", note, columns, rows)
 

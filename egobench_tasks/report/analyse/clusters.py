@@ -15,8 +15,6 @@ MIN_CLUSTERS = 20
 """Below this many clusters the errors themselves are uncertain; whoever shows them says so (DIAGNOSE.md)."""
 MAX_SHARE = 0.5
 """A cluster with more of the questions than this leaves little to compare it with."""
-MIN_RARE = 10
-"""Where fewer clusters than this hold a value other than the commonest, how far questions hang together is a guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +50,12 @@ def clusters(names: Sequence[int | str] | pd.Series) -> Clusters:
     return Clusters(pd.factorize(np.asarray(names))[0])
 
 
-def warning(count: int, largest_share: float, rare: int | None = None) -> str | None:
-    """Say what makes errors over ``count`` clusters doubtful, the largest with this share; None where nothing does.
-
-    ``rare``: how many of them hold a value other than the commonest; None where that does not matter.
-    """
+def warning(count: int, largest_share: float) -> str | None:
+    """Say what makes errors over ``count`` clusters doubtful, the largest with this share; None where nothing does."""
     if 0 < count < MIN_CLUSTERS:
         return f"only {count} cluster{'s' if count > 1 else ''}: rough"
     if largest_share > MAX_SHARE:
         return f"{100 * largest_share:.0f} % of the questions in one cluster: rough"
-    if rare is not None and count and rare < MIN_RARE:
-        return f"few events, in {rare} of {count:,} clusters: the interval is rough"
     return None
 
 

@@ -84,7 +84,7 @@ def compare_pairs(results: Results, pairs: Sequence[Pair]) -> list[dict[str, Any
                     "clustered_high": clustered.high,
                     "design_effect": clustered.error.design_effect,
                     "clusters": clustered.error.clusters,
-                    "doubt": clustered.error.warning,
+                    "doubt": clustered.doubt,
                     "smallest": smallest_seen(clustered.error, outcomes.discordance),
                     "p_value": outcomes.p_value,
                     "p_clustered": sign_flip(second - first, found),

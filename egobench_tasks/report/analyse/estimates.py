@@ -6,7 +6,8 @@ of as many independent questions), and an effective number of questions. Shares 
 of right and wrong Tango's, both score intervals, at that number: they hold near 0 and 1, where ``value ± t · error``
 covers too little. `tests/bench/coverage.py` measures what each of them covers.
 Sources: Miller 2024 (arXiv 2411.00640); Bell and McCaffrey 2002; Imbens and Kolesár 2016 (degrees of freedom under the
-estimated correlation); Dean and Pagano 2015 (Wilson at the effective number); Tango 1998 (score interval of a paired difference).
+estimated correlation); Dean and Pagano 2015 (Wilson at the effective number); Tango 1998 (score interval of a
+paired difference).
 """
 
 import math
@@ -19,11 +20,14 @@ from egobench_tasks.report.analyse.clusters import Clusters, warning
 from egobench_tasks.report.analyse.statistics import Floats
 
 CONFIDENCE = 0.95
+FEW_EVENTS = 10
+"""Fewer independent right or wrong answers (of a difference: changed ones) leave an interval rough: in simulations up
+to 100 of 100 hold the truth (`tests/bench/coverage.py`)."""
 _DF_OF_A_RARE_CLUSTER = 2
 """A share's degrees of freedom are at most as many for each cluster that holds an answer of the rarer kind, less one.
 
-Found by simulation, not derived: one wider (1.5 or 1 each) covers up to 98 to 99 %, none at all 89 to 93 %, at a rate of
-5 % and a correlation of 0.3 (`tests/bench/coverage.py`).
+Found by simulation, not derived: at a rate of 5 % and a correlation of 0.3 fewer (1.5 or 1 each) cover 94 to 99 %, no
+bound at all 89 to 93 % (`tests/bench/coverage.py`).
 """
 
 
@@ -47,8 +51,8 @@ class Error:
 
     @property
     def warning(self) -> str | None:
-        """See `clusters.warning`; questions that each stand alone are as sure with few events as Wilson's interval."""
-        return warning(self.clusters, self.largest_share, None if self.clusters == self.questions else self.rare)
+        """See `clusters.warning`."""
+        return warning(self.clusters, self.largest_share)
 
     @property
     def effective_questions(self) -> float:
@@ -66,13 +70,29 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over questions, its interval, and the p-value of "it is 0" (of a share: NaN). NaNs where there is none."""
+    """A mean over questions, its interval, and the p-value of "it is 0" (of a share: NaN). NaNs where there is none.
+
+    ``events``: of a share, the rarer of right and wrong answers, of a difference of shares those that changed: as many
+    independent questions would have; NaN of any other mean.
+    """
 
     value: float
     low: float
     high: float
     error: Error
     p_value: float = math.nan
+    events: float = math.nan
+
+    @property
+    def few_events(self) -> bool:
+        """Whether the interval rests on too few answers that differ to cover as it should."""
+        return self.events < FEW_EVENTS
+
+    @property
+    def doubt(self) -> str | None:
+        """What makes the interval rough, in words; None where nothing does."""
+        few = "few events: the interval is rough" if self.few_events else None
+        return "; ".join(filter(None, (self.error.warning, few))) or None
 
     @property
     def tells(self) -> bool:
@@ -89,7 +109,8 @@ def share(right: Floats, clusters: Clusters, confidence: float = CONFIDENCE) -> 
     scale = 1 + t**2 / n
     centre = (rate + t**2 / (2 * n)) / scale
     margin = t / scale * math.sqrt(rate * (1 - rate) / n + t**2 / (4 * n**2))
-    return Estimate(rate, _least(0.0, centre - margin), _most(1.0, centre + margin), error)
+    low, high = _least(0.0, centre - margin), _most(1.0, centre + margin)
+    return Estimate(rate, low, high, error, events=n * min(rate, 1 - rate))
 
 
 def above_chance(right: Floats, chance: Floats, clusters: Clusters) -> Estimate:
@@ -101,7 +122,7 @@ def above_chance(right: Floats, chance: Floats, clusters: Clusters) -> Estimate:
     spread = math.sqrt(float((chance * (1 - chance)).mean()) / found.error.effective_questions)
     value = found.value - expected
     p_value = found.error.p_value(value / spread) if spread > 0 else math.nan
-    return Estimate(value, found.low - expected, found.high - expected, found.error, p_value)
+    return Estimate(value, found.low - expected, found.high - expected, found.error, p_value, found.events)
 
 
 def paired_difference(first: Floats, second: Floats, clusters: Clusters) -> Estimate:
@@ -112,8 +133,9 @@ def paired_difference(first: Floats, second: Floats, clusters: Clusters) -> Esti
         return Estimate(math.nan, math.nan, math.nan, error)
     gained, lost = (float((sign * difference > 0).mean()) for sign in (1, -1))
     low, high = _tango_interval(gained, lost, error)
-    score = _tango_score(gained, lost, error.effective_questions, 0.0)
-    return Estimate(float(difference.mean()), low, high, error, error.p_value(score))
+    n = error.effective_questions
+    p_value = error.p_value(_tango_score(gained, lost, n, 0.0))
+    return Estimate(float(difference.mean()), low, high, error, p_value, events=n * (gained + lost))
 
 
 def _with_few_events(error: Error) -> Error:

@@ -39,6 +39,6 @@ def percent(value: float) -> str:
 def basis(estimate: Estimate) -> str:
     """Return how many questions and clusters an estimate rests on, and what makes it doubtful."""
     error = estimate.error
-    if error.warning:
-        return f"{error.questions:,} questions, {error.warning}"
-    return f"{error.questions:,} questions in {error.clusters:,} clusters"
+    rests_on = f" in {error.clusters:,} clusters" if error.warning is None else f", {error.warning}"
+    few = ", few events: the interval is rough" if estimate.few_events else ""
+    return f"{error.questions:,} questions{rests_on}{few}"

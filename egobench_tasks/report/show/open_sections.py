@@ -27,11 +27,11 @@ def egotempo_section(results: OpenResults) -> Section:
     outcomes = results.outcomes
     tables = (
         open_runs_table(results.summaries),
-        category_table(outcomes, results.unpublished),
+        category_table(outcomes, results.unpublished, results.anchors),
         video_gain_table(outcomes),
-        input_table(outcomes, results.unpublished),
+        input_table(outcomes, results.unpublished, results.anchors),
         sampling_table(outcomes),
-        duration_table(outcomes),
+        duration_table(outcomes, results.anchors),
         accuracy_table(results.judged),
         pairs_table(results.judged),
         differing_table(results.judged),

@@ -16,8 +16,9 @@ from egobench_tasks.errors import InputError
 from egobench_tasks.files import check_output_folder, write_atomically
 from egobench_tasks.report.analyse.budgets import NO_PRICE, Price
 from egobench_tasks.report.read.choice_results import FindDataset, score_choice_runs
-from egobench_tasks.report.read.open_reader import load_open_rows
+from egobench_tasks.report.read.open_reader import OpenRun, load_open_rows
 from egobench_tasks.report.read.open_results import read_open_runs
+from egobench_tasks.report.read.responses import Run
 from egobench_tasks.report.read.runs import find_runs
 from egobench_tasks.report.show.document import Document, egogears_document, egotempo_document, joined
 from egobench_tasks.report.show.markdown import render_markdown
@@ -77,24 +78,31 @@ def build_document(
 ) -> Document:
     """Read and score the runs and lay out their report.
 
-    ``against`` holds one run of EgoGears, among ``runs`` or not: every other run's paired difference from it stands
-    beside its scores. ``price`` is that of a served model's tokens, for what each probe cost. Raises ``InputError`` as
-    `write_report` does.
+    ``against`` holds one run, of either benchmark or both, among ``runs`` or not: every other run's paired difference
+    from it stands beside its scores (EgoTempo's before the same judge). ``price`` is that of a served model's tokens,
+    for what each probe cost. Raises ``InputError`` as `write_report` does.
     """
     paths = [*runs]
     if against is not None and against.resolve() not in {path.resolve() for path in runs}:
         paths.append(against)
     found = find_runs(paths)
-    if against is not None and not found.choice:
-        raise InputError(f"{against}: --against compares runs of EgoGears, and none is here")
     documents = []
     if found.choice:
         results = score_choice_runs(found.choice, find_dataset)
-        documents.append(egogears_document(results if against is None else results.against(against), price))
+        if against is not None and _is_at(found.choice, against):
+            results = results.against(against)
+        documents.append(egogears_document(results, price))
     if found.open:
         rows = load_open_rows(find_dataset(EGOTEMPO))
-        documents.append(egotempo_document(read_open_runs(found.open, rows)))
+        opened = read_open_runs(found.open, rows)
+        if against is not None and _is_at(found.open, against):
+            opened = opened.against(against)
+        documents.append(egotempo_document(opened))
     return joined(documents)
+
+
+def _is_at(runs: Iterable[Run | OpenRun], folder: Path) -> bool:
+    return any(run.folder.resolve() == folder.resolve() for run in runs)
 
 
 def render_json(document: Document) -> str:

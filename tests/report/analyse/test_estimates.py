@@ -116,15 +116,13 @@ def test_the_interval_of_a_difference_leaves_out_0_where_its_test_finds_one(chan
     assert found.tells == (found.p_value < 0.05) or found.p_value == pytest.approx(0.05, abs=1e-6)
 
 
-def test_few_events_in_clusters_are_said_and_widen_a_share():
+def test_few_clusters_with_a_right_answer_widen_a_share():
     """Three clusters of 40 hold all the right answers: how far questions hang together is seen in three alone."""
     right = np.zeros(320)
     right[[0, 1, 80, 160, 161]] = 1
     together, alone = share(right, clusters(np.repeat(np.arange(40), 8).tolist())), share(right, singletons(320))
-    assert together.error.warning == "few events, in 3 of 40 clusters: the interval is rough"
-    assert together.error.df == 5 and alone.error.df == pytest.approx(319)
-    assert alone.error.warning is None
-    assert share(np.tile([1.0, 0.0], 160), clusters(np.repeat(np.arange(40), 8).tolist())).error.warning is None
+    assert together.error.df == 5 and together.few_events
+    assert alone.error.df == pytest.approx(319)
 
 
 def test_a_share_of_independent_questions_is_wilsons_up_to_students_factor():
@@ -211,3 +209,19 @@ def test_intervals_cover_at_their_rate_and_tests_keep_their_level(kind, count, c
     assert 0.917 <= shares.interval <= 0.983
     assert 0.917 <= differences.interval <= 0.983
     assert differences.rejected <= 0.083 and differences.sign_flip_rejected <= 0.083
+
+
+def test_few_events_are_said_to_be_few():
+    wrong, right = np.zeros(400), np.ones(400)
+    some = np.concatenate([right[:30], wrong[:370]])
+    assert share(some, singletons(400)).events == pytest.approx(30)
+    assert not share(some, singletons(400)).few_events
+    assert share(some[21:], singletons(379)).few_events  # nine right
+    assert share(1 - some[21:], singletons(379)).few_events  # nine wrong
+    assert share(right, singletons(400)).few_events
+    changed = paired_difference(wrong, some, singletons(400))
+    assert changed.events == pytest.approx(30) and not changed.few_events
+    assert paired_difference(wrong, wrong, singletons(400)).few_events
+    together = share(np.repeat([1.0, 0.0], [16, 384]), clusters(np.arange(400) // 8))  # two clusters' worth
+    assert together.few_events
+    assert not mean(some, singletons(400)).few_events  # no share: it has no events
