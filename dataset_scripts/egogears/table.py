@@ -55,6 +55,7 @@ MULTI_SCHEMA = pa.schema(
         ("question_type", pa.string()),
         ("capability", pa.string()),
         ("unit", pa.string()),
+        ("bundle", pa.string()),
         ("status", pa.string()),
     ]
 )
@@ -113,6 +114,7 @@ def multi_row(record: MultiRecord, clips: Sequence[ClipFacts]) -> dict[str, Any]
         "clip_sha256": [clip.sha256 for clip in clips],
         **_question(record),
         "capability": None,
+        "bundle": record.bundle,
         "status": record.status,
     }
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from egobench_tasks.asking.prompts import ClipView
 from egobench_tasks.browse.catalogue import Entry, Verdict
 from egobench_tasks.frames.lazy import FrameList
-
-_OPEN_TAG, _CLOSE_TAG = "<think>", "</think>"
+from egobench_tasks.scoring import reasoning
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +87,6 @@ def shown_options(
 
 
 def split_reasoning(text: str) -> tuple[str, str]:
-    """Split a generation into reasoning and what follows it; the two together are the text, to the letter.
-
-    Reasoning ends at the last closing tag (PROTOCOL 1.3, rule 1); opened and never closed, it is all of the rest.
-    """
-    before, closed, after = text.rpartition(_CLOSE_TAG)
-    if _OPEN_TAG in after:
-        return text, ""
-    return before + closed, after
+    """Split a generation where scoring does (`scoring.reasoning`); the two together are the text, to the letter."""
+    answer = reasoning.split_reasoning(text).answer or ""
+    return text[: len(text) - len(answer)], answer

@@ -14,6 +14,7 @@ from egobench_tasks.browse.html import Beside, list_html, message_html, question
 from egobench_tasks.browse.question import QuestionPage, RunAnswer, ShownClip, shown_options, split_reasoning
 from egobench_tasks.browse.strips import Strip
 from egobench_tasks.frames.lazy import FrameList
+from egobench_tasks.scoring.reasoning import split_reasoning as reasoning_of
 
 NASTY = """<script>alert(1)</script><img src=x onerror="alert(2)">'"&amp; {{value}} ${value} `"""
 VOID = {"img", "br", "hr"}
@@ -102,7 +103,7 @@ def test_no_text_changes_the_structure(text):
 def test_splitting_reasoning_loses_no_character(text):
     reasoning, rest = split_reasoning(text)
     assert reasoning + rest == text
-    assert "</think>" not in rest and "<think>" not in rest
+    assert rest == (reasoning_of(text).answer or "")
 
 
 def test_reasoning_is_folded_and_the_answer_is_not():
@@ -114,10 +115,20 @@ def test_reasoning_is_folded_and_the_answer_is_not():
     assert "open" not in Page(html).of("details")[0]
 
 
-def test_unclosed_reasoning_is_all_reasoning():
-    assert split_reasoning("<think>a") == ("<think>a", "")
-    assert split_reasoning("a</think><think>b") == ("a</think><think>b", "")
-    assert split_reasoning("a</think>b") == ("a</think>", "b")
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("<think>a", ("<think>a", "")),
+        ("a</think>b", ("a</think>", "b")),
+        # What scoring reads as the answer is not folded away (PROTOCOL 1.3, rule 1).
+        ("a</think><think>b", ("a</think>", "<think>b")),
+        ("[THINK]a[/THINK]b", ("[THINK]a[/THINK]", "b")),
+        ("◁think▷a", ("◁think▷a", "")),
+        ("plain", ("", "plain")),
+    ],
+)
+def test_reasoning_is_folded_where_scoring_cuts_it(text, parts):
+    assert split_reasoning(text) == parts
 
 
 def test_options_stand_in_shown_order_with_both_letters_and_marks():

@@ -68,6 +68,7 @@ def multi_row(number: int, n_options: int, answer: str, n_clips: int = 2, unit: 
         "question_type": MULTI_TYPES[number % len(MULTI_TYPES)],
         "capability": None,
         "unit": unit or MULTI_UNITS[number % len(MULTI_UNITS)],
+        "bundle": f"bundle_{number % 10 + 1:02}",
         "status": "confirmed",
     }
 

@@ -5,8 +5,8 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from egobench_tasks.asking.open_settings import category_slug
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
-from egobench_tasks.hosts.lighteval.docs import category_slug
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 DATE = "2026-11-30T05-15-00.123456"

@@ -107,6 +107,10 @@ class FrameVLM(VLMTransformersModel):
         with usage_errors():
             return self._vision.weights
 
+    @property
+    def _samples(self) -> bool:
+        return float(self.generation_config_dict["temperature"]) > 0
+
     @cached_property
     def _stop_ids(self) -> list[int]:
         return _stop_ids(self.model.generation_config.eos_token_id, self.eos_token_id)
@@ -167,6 +171,11 @@ class FrameVLM(VLMTransformersModel):
         (kept,) = broadcast_object_list([journal.answers()])
         n_missing = sum(map(len, self._waiting(docs, kept).values()))
         if self.accelerator.is_main_process:
+            if self._samples and self.batch_size > 1:
+                logger.warning(
+                    f"temperature above 0: questions are asked one at a time, not {self.batch_size}, so that no answer "
+                    "depends on what is asked beside it"
+                )
             logger.info(f"{len(docs) - n_missing} answers from the journal {journal.folder}, {n_missing} to generate")
         arrivals = Arrivals(journal)
         try:
@@ -202,7 +211,8 @@ class FrameVLM(VLMTransformersModel):
                 *self._unreadable(docs, inputs, budget_tokens),
             ],
             maker=self._vision.maker,
-            batch_size=self.batch_size,
+            # Rows of a batch draw from one generator: a sampled answer would depend on what is asked beside it.
+            batch_size=1 if self._samples else self.batch_size,
             accelerator=self.accelerator,
             journal=journal,
             arrivals=arrivals,
@@ -220,10 +230,10 @@ class FrameVLM(VLMTransformersModel):
             # lighteval asks for every step's scores over the vocabulary: gigabytes, and nobody reads them.
             "output_scores": False,
             "return_dict_in_generate": False,
-            "do_sample": self.generation_config_dict["temperature"] > 0,
+            "do_sample": self._samples,
         }
-        if parameters["do_sample"]:
-            # A run that goes on where one was killed must not draw what that one drew for another repeat.
+        if self._samples:
+            # One question a batch: its draws are its own, whatever was asked before and wherever the run was killed.
             torch.manual_seed(int(self._key(docs[prepared.readable[0]], budget_tokens)[:_SEED_DIGITS], 16))
         generated = self._vision.new_tokens(prepared.inputs, budget_tokens, **parameters)
         masks = prepared.inputs["attention_mask"]

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from egobench_tasks.report.analyse.clusters import Clusters, clusters, warning
-from egobench_tasks.report.analyse.estimates import share
+from egobench_tasks.report.analyse.estimates import FEW_EVENTS, share
 from egobench_tasks.report.analyse.overall import QUESTIONS, RUN, SPLIT
 from egobench_tasks.report.analyse.statistics import bootstrap_means, percentile_interval
 from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
@@ -15,7 +15,7 @@ from egobench_tasks.report.read.clusters import UNKNOWN_RECORDING
 from egobench_tasks.scoring.intervals import wilson_interval
 
 BUNDLE = "bundle"
-"""The dataset's column of the coarsest groups, ten of them: whatever hangs together lies within one."""
+"""The dataset's column of the coarsest groups there are: the release's ten bundles."""
 
 
 def certainty_table(results: Results) -> Table:
@@ -39,6 +39,7 @@ def certainty_table(results: Results) -> Table:
                 row |= _interval("bundle", (bound.low, bound.high))
             row |= {"standard_error": estimate.error.standard_error, "clusters": found.count}
             row |= {"design_effect": estimate.error.design_effect, "effective": estimate.error.effective_questions}
+            row |= {"events": "few: rough" if estimate.few_events else "enough"}
             rows.append(row | {"largest": found.largest_share})
     shown = ["wilson", "clustered", "bootstrap", *(["bundle"] if any("bundle" in row for row in rows) else [])]
     titles = {"wilson": "Wilson", "clustered": "Clustered", "bootstrap": "Cluster bootstrap", "bundle": "By bundle"}
@@ -53,12 +54,14 @@ def certainty_table(results: Results) -> Table:
         Column("largest", "Largest cluster %", Kind.PERCENT),
         Column("design_effect", "Design effect", Kind.RATIO, 2),
         Column("effective", "Independent questions that say as much", Kind.COUNT),
+        Column("events", "Events", Kind.TEXT),
     ]
     note = (
         "Clusters: questions that share a clip or a recording, directly or through others. Clustered: Wilson's "
         "interval at the number of independent questions that say as much, by the cluster-robust error (CR2); the "
-        "bootstrap draws whole clusters. By bundle: were each of the dataset's bundles one cluster, the widest it "
-        "could be. " + " ".join(_caveats(results))
+        "bootstrap draws whole clusters. By bundle: were each bundle of the release one "
+        "cluster, a coarse bound. Events: the rarer of right and "
+        f"wrong answers; below {FEW_EVENTS} independent ones the intervals are rough. " + " ".join(_caveats(results))
     ).strip()
     return table("certainty", "How sure the scores are", note, columns, rows)
 
@@ -83,6 +86,7 @@ def _caveats(results: Results) -> Iterator[str]:
         doubt = warning(found.count, found.largest_share)
         if doubt:
             yield f"{config}: {doubt}."
+        yield from _bundle_caveats(config, split.attributes)
         unknown = int(split.attributes[UNKNOWN_RECORDING].sum())
         if unknown:
             yield (
@@ -90,3 +94,16 @@ def _caveats(results: Results) -> Iterator[str]:
                 "named nor compared by `egobench overlaps`); those that share one are taken for independent, and the "
                 "clustered interval is too narrow by so much."
             )
+
+
+def _bundle_caveats(config: str, attributes: pd.DataFrame) -> Iterator[str]:
+    """What makes the bound by bundles doubtful: few bundles, or clusters that do not lie within one."""
+    coarse = _bundles(attributes)
+    if coarse is None:
+        return
+    doubt = warning(coarse.count, coarse.largest_share)
+    if doubt:
+        yield f"{config}, by bundle: {doubt}."
+    torn = int((attributes.groupby("cluster")[BUNDLE].nunique() > 1).sum())
+    if torn:
+        yield f"{config}: {torn:,} of {attributes['cluster'].nunique():,} clusters lie in several bundles."

@@ -84,6 +84,7 @@ def compare_pairs(results: Results, pairs: Sequence[Pair]) -> list[dict[str, Any
                     "clustered_high": clustered.high,
                     "design_effect": clustered.error.design_effect,
                     "clusters": clustered.error.clusters,
+                    "doubt": clustered.doubt,
                     "smallest": smallest_seen(clustered.error, outcomes.discordance),
                     "p_value": outcomes.p_value,
                     "p_clustered": sign_flip(second - first, found),
@@ -106,8 +107,13 @@ def differences_table(results: Results) -> Table:
         _SMALLEST,
         *_COUNTS,
         *_P_VALUES,
+        *_doubt(rows),
     ]
     return table("differences", "Differences between runs", _TESTS_NOTE, columns, rows)
+
+
+def _doubt(rows: Sequence[dict[str, Any]]) -> list[Column]:
+    return [Column("doubt", "Doubt", Kind.TEXT)] if any(row["doubt"] for row in rows) else []
 
 
 _REASONING_WORDS = frozenset({"thinking", "reasoning", "think", "reason"})
@@ -152,5 +158,6 @@ def reasoning_table(results: Results) -> Table:
         _GAIN,
         _SMALLEST,
         *_P_VALUES,
+        *_doubt(rows),
     ]
     return table("reasoning", "Direct against reasoning", note, columns, rows)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from egobench_tasks.report.analyse.clusters import Clusters
 from egobench_tasks.report.analyse.estimates import CONFIDENCE, Estimate, mean, share
@@ -36,6 +37,7 @@ class Consistency:
     share whose most frequent set is right; sets that are equally frequent count in part. ``plain``: exact in the
     benchmark's order. ``entropy_bits``: of the place of what was chosen; ``even_bits``: where no place is preferred.
     ``position``: the place with the strongest preference, for or against it; None where nothing was chosen.
+    ``steady``: by question id, 1 where the set is the same throughout, else 0.
     """
 
     orders: int
@@ -47,6 +49,7 @@ class Consistency:
     entropy_bits: float
     even_bits: float
     position: Position | None
+    steady: pd.Series
 
 
 def consistency(variants: Variants) -> Consistency | None:
@@ -71,6 +74,7 @@ def consistency(variants: Variants) -> Consistency | None:
         entropy_bits=entropy_bits(chosen.sum(axis=0)),
         even_bits=entropy_bits(even.sum(axis=0)),
         position=_strongest(chosen, even, clusters),
+        steady=found.by_question(same),
     )
 
 

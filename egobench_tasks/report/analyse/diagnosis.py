@@ -5,11 +5,12 @@ where its interval does.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 
+from egobench_tasks.report.analyse import phrases
 from egobench_tasks.report.analyse.consistency import consistency
 from egobench_tasks.report.analyse.estimates import (
     Estimate,
@@ -19,7 +20,7 @@ from egobench_tasks.report.analyse.estimates import (
 )
 from egobench_tasks.report.analyse.power import smallest_seen
 from egobench_tasks.report.analyse.statistics import Floats
-from egobench_tasks.report.analyse.tables import Kind, show
+from egobench_tasks.report.analyse.tables import Kind
 from egobench_tasks.report.analyse.variants import FULL, Paired, Variants
 
 CANNOT_TELL = "cannot tell"
@@ -33,6 +34,7 @@ class Statement:
 
     ``sentence`` can be quoted as it stands. ``tells``: whether the interval allows the claim that it makes.
     ``smallest``: the least true difference that this comparison would have found four times in five; NaN of a share.
+    ``values``: what each question adds, by its id, their mean the finding; None where they add up to none.
     """
 
     key: str
@@ -42,6 +44,7 @@ class Statement:
     tells: bool
     smallest: float
     sentence: str
+    values: pd.Series | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +127,8 @@ def _contrast(contrast: Contrast, variants: Variants) -> Statement | None:
         return None
     more, less = found.exact(0), found.exact(1)
     estimate = paired_difference(less, more, found.clusters)
-    head = _head(estimate, contrast.rises, contrast.falls, contrast.doubt)
-    rates = f"{_percent(more.mean())} {contrast.more}, {_percent(less.mean())} {contrast.less}"
+    head = phrases.head(estimate, contrast.rises, contrast.falls, contrast.doubt)
+    rates = f"{phrases.percent(more.mean())} {contrast.more}, {phrases.percent(less.mean())} {contrast.less}"
     return Statement(
         contrast.key,
         contrast.title,
@@ -133,7 +136,8 @@ def _contrast(contrast: Contrast, variants: Variants) -> Statement | None:
         estimate,
         estimate.tells,
         _smallest(estimate, more - less),
-        f"{head}: {_points(estimate)}; {rates}, {_basis(estimate)}.",
+        f"{head}: {phrases.points(estimate)}; {rates}, {phrases.basis(estimate)}.",
+        found.by_question(more - less),
     )
 
 
@@ -143,15 +147,17 @@ def _words(variants: Variants) -> Statement | None:
         return None
     right, chance = found.exact(0), found.ways[0]["chance"].to_numpy(dtype=np.float64)
     estimate = above_chance(right, chance, found.clusters)
-    head = _head(
+    head = phrases.head(
         estimate,
         "Words alone answer some questions",
         "Without frames it does worse than guessing",
         "Cannot tell whether words alone answer more than guessing does",
     )
-    rates = f"{_percent(right.mean())} blind, {_percent(chance.mean())} by chance"
-    sentence = f"{head}: {_points(estimate)}; {rates}, {_basis(estimate)}."
-    return Statement("words", "Words: blind less chance", Kind.POINTS, estimate, estimate.tells, math.nan, sentence)
+    rates = f"{phrases.percent(right.mean())} blind, {phrases.percent(chance.mean())} by chance"
+    sentence = f"{head}: {phrases.points(estimate)}; {rates}, {phrases.basis(estimate)}."
+    title = "Words: blind less chance"
+    values = found.by_question(right - chance)
+    return Statement("words", title, Kind.POINTS, estimate, estimate.tells, math.nan, sentence, values)
 
 
 def _moves(found: Paired, way: int) -> Floats:
@@ -171,8 +177,9 @@ def _binding(variants: Variants) -> Statement | None:
     found = right.paired([FULL, "swapped"])
     if found is None:
         return None
-    estimate = share(_moves(found, 1), found.clusters)
-    words = f"{_share(estimate)} of the answers that were right change when two headings are exchanged"
+    moves = _moves(found, 1)
+    estimate = share(moves, found.clusters)
+    words = f"{phrases.percent_of(estimate)} of the answers that were right change when two headings are exchanged"
     beside = right.paired([FULL, "swapped", "reordered"])
     if beside is None:
         head, tells, smallest = _neutral(estimate, "Binding", "Cannot tell how far it binds what it sees to labels")
@@ -180,18 +187,18 @@ def _binding(variants: Variants) -> Statement | None:
     else:
         swapped, reordered = _moves(beside, 1), _moves(beside, 2)
         net = paired_difference(reordered, swapped, beside.clusters)
-        head = _head(
+        head = phrases.head(
             net,
             "It binds what it sees to the clips' labels",
             "Its answers follow the clips' order more than their labels",
             "Cannot tell whether it binds what it sees to the clips' labels",
         )
         tells, smallest = net.tells, _smallest(net, swapped - reordered)
-        moved = _percent(reordered.mean())
-        more = f", {moved} when the clips are only reordered (difference {_points(net)})"
-    sentence = f"{head}: {words}{more}; {_basis(estimate)}."
+        moved = phrases.percent(reordered.mean())
+        more = f", {moved} when the clips are only reordered (difference {phrases.points(net)})"
+    sentence = f"{head}: {words}{more}; {phrases.basis(estimate)}."
     title = "Binding: moves when headings are exchanged"
-    return Statement("binding", title, Kind.PERCENT, estimate, tells, smallest, sentence)
+    return Statement("binding", title, Kind.PERCENT, estimate, tells, smallest, sentence, found.by_question(moves))
 
 
 def _implied(variants: Variants) -> Statement | None:
@@ -207,11 +214,12 @@ def _implied(variants: Variants) -> Statement | None:
     estimate = share(hits, found.clusters)
     head, tells, smallest = _neutral(estimate, "Binding, to the letter", "Cannot tell if answers move as they must")
     sentence = (
-        f"{head}: {_share(estimate)} of the answers that were right become exactly what exchanged headings imply; "
-        f"{_basis(estimate)}."
+        f"{head}: {phrases.percent_of(estimate)} of the answers that were right become exactly what exchanged headings "
+        f"imply; {phrases.basis(estimate)}."
     )
     title = "Binding to the letter: moves to what the headings imply"
-    return Statement("binding_implied", title, Kind.PERCENT, estimate, tells, smallest, sentence)
+    values = found.by_question(hits)
+    return Statement("binding_implied", title, Kind.PERCENT, estimate, tells, smallest, sentence, values)
 
 
 def _indifference(variants: Variants, probe: str) -> Statement | None:
@@ -223,8 +231,10 @@ def _indifference(variants: Variants, probe: str) -> Statement | None:
     same = np.array([a == b for a, b in zip(found.sets(0), found.sets(1), strict=True)], dtype=np.float64)
     estimate = share(same, found.clusters)
     head, tells, smallest = _neutral(estimate, title, f"Cannot tell how far answers stay with {changed}")
-    sentence = f"{head}: {_share(estimate)} of its answers stay the same with {changed}; {_basis(estimate)}."
-    return Statement(f"same_{probe}", title, Kind.PERCENT, estimate, tells, smallest, sentence)
+    sentence = f"{head}: {phrases.percent_of(estimate)} of its answers stay the same with {changed}; "
+    sentence += f"{phrases.basis(estimate)}."
+    values = found.by_question(same)
+    return Statement(f"same_{probe}", title, Kind.PERCENT, estimate, tells, smallest, sentence, values)
 
 
 def _steadiness(variants: Variants) -> list[Statement | None]:
@@ -233,29 +243,27 @@ def _steadiness(variants: Variants) -> list[Statement | None]:
         return []
     orders = f"{found.orders} orders of the options"
     head, tells, smallest = _neutral(found.same, "Consistency", "Cannot tell how steady its answers are")
-    text = f"{head}: {_share(found.same)} of its answers stay the same in {orders}, {_share(found.circular)} are right "
-    text += f"in all of them; {_basis(found.same)}."
-    same = Statement("same_orders", "Consistency over option orders", Kind.PERCENT, found.same, tells, smallest, text)
+    text = f"{head}: {phrases.percent_of(found.same)} of its answers stay the same in {orders}, "
+    text += f"{phrases.percent_of(found.circular)} are right "
+    text += f"in all of them; {phrases.basis(found.same)}."
+    title = "Consistency over option orders"
+    same = Statement("same_orders", title, Kind.PERCENT, found.same, tells, smallest, text, found.steady)
     return [same, _position(found.position.place, found.position.estimate, orders) if found.position else None]
 
 
 def _position(place: int, estimate: Estimate, orders: str) -> Statement:
-    head = _head(
+    head = phrases.head(
         estimate,
         f"It prefers place {place} among the options",
         f"It avoids place {place} among the options",
         "Cannot tell whether it prefers a place among the options",
     )
-    text = f"{head}: {_points(estimate)} against an even share, place {place}, the strongest of all, in {orders}; "
-    text += f"{_basis(estimate)}."
+    text = (
+        f"{head}: {phrases.points(estimate)} against an even share, place {place}, the strongest of all, in {orders}; "
+    )
+    text += f"{phrases.basis(estimate)}."
     title = "Position: strongest preference for a place"
     return Statement("position", title, Kind.POINTS, estimate, estimate.tells, math.nan, text)
-
-
-def _head(estimate: Estimate, rises: str, falls: str, doubt: str) -> str:
-    if not estimate.tells:
-        return doubt
-    return rises if estimate.low > 0 else falls
 
 
 def _neutral(estimate: Estimate, head: str, doubt: str) -> tuple[str, bool, float]:
@@ -266,29 +274,3 @@ def _neutral(estimate: Estimate, head: str, doubt: str) -> tuple[str, bool, floa
 
 def _smallest(estimate: Estimate, differences: Floats) -> float:
     return smallest_seen(estimate.error, float((differences != 0).mean()))
-
-
-def _interval(estimate: Estimate, write: Callable[[float], str]) -> str:
-    if math.isnan(estimate.low):
-        return "no interval: all questions hang together"
-    return f"{write(estimate.low)} to {write(estimate.high)}"
-
-
-def _points(estimate: Estimate) -> str:
-    return f"{show(estimate.value, Kind.POINTS)} points ({_interval(estimate, lambda value: show(value, Kind.POINTS))})"
-
-
-def _share(estimate: Estimate) -> str:
-    bounds = _interval(estimate, lambda value: show(value, Kind.PERCENT))
-    return f"{_percent(estimate.value)} ({bounds})"
-
-
-def _percent(value: float) -> str:
-    return f"{show(float(value), Kind.PERCENT)} %"
-
-
-def _basis(estimate: Estimate) -> str:
-    error = estimate.error
-    if error.warning:
-        return f"{error.questions:,} questions, {error.warning}"
-    return f"{error.questions:,} questions in {error.clusters:,} clusters"

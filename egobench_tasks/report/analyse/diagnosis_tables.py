@@ -56,7 +56,7 @@ def sentence_table(found: Sequence[tuple[Variants, Sequence[Statement]]]) -> Tab
             row |= {"questions": estimate.error.questions, "clusters": estimate.error.clusters}
             row |= {"design_effect": estimate.error.design_effect, "smallest": one.smallest}
             rows.append(row | {"p_value": estimate.p_value})
-    _adjust(rows)
+    adjust(rows)
     columns = [
         RUN,
         SPLIT,
@@ -107,7 +107,7 @@ def profile_table(found: Sequence[Variants]) -> Table:
 def group_table(found: Sequence[Variants]) -> Table:
     """Every statement by unit, question type and capability, where these divide the questions."""
     rows = [row for variants in found for row in _group_rows(variants)]
-    _adjust(rows)
+    adjust(rows)
     columns = [
         RUN,
         SPLIT,
@@ -184,7 +184,7 @@ def consistency_table(found: Sequence[Variants]) -> Table:
     return table("consistency", "Consistency over the options' order", note, columns, rows)
 
 
-def _adjust(rows: Sequence[dict[str, Any]]) -> None:
+def adjust(rows: Sequence[dict[str, Any]]) -> None:
     """Give each row that has a p-value its correction for all of them."""
     tested = [row for row in rows if not math.isnan(row["p_value"])]
     for row, adjusted in zip(tested, holm([row["p_value"] for row in tested]), strict=True):

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from egobench_tasks.benchmarks import EGOTEMPO
-from egobench_tasks.report.analyse import published
+from egobench_tasks.report.analyse import open_pairs, published
 from egobench_tasks.report.analyse.clusters import clusters
 from egobench_tasks.report.analyse.defaults import DEFAULTS, defaults_of
 from egobench_tasks.report.analyse.estimates import share
@@ -18,6 +19,9 @@ from egobench_tasks.report.read.open_outcomes import CODES, JUDGED, OpenSetting,
 from egobench_tasks.report.read.open_results import OpenSummary
 from egobench_tasks.runs.record import RunRecord
 from egobench_tasks.scoring.intervals import wilson_interval
+
+Anchors = Mapping[str, str]
+_NO_ANCHOR: Anchors = MappingProxyType({})
 
 _SETTING = Column("setting", "Setting", Kind.TEXT)
 _QUESTIONS = Column("questions", "Questions", Kind.COUNT)
@@ -112,21 +116,23 @@ def category_average(outcomes: pd.DataFrame) -> float:
     return float(by_category.reindex(list(CODES)).mean(skipna=False))
 
 
-def category_table(outcomes: pd.DataFrame, unpublished: str | None = None) -> Table:
+def category_table(outcomes: pd.DataFrame, unpublished: str | None = None, anchors: Anchors = _NO_ANCHOR) -> Table:
     """Category by setting for every run, the paper's tables below.
 
-    ``unpublished`` says how the dataset differs from the published one, None where it does not.
+    ``unpublished`` says how the dataset differs from the published one, None where it does not; ``anchors``: see
+    `open_results.OpenResults`.
     """
     rows = []
     for (run, setting), members in outcomes.groupby(["run", "setting"], sort=False):
         row = {"run": run, "setting": setting, ORIGIN: THIS_REPORT, **open_accuracy(members)}
-        row["average"] = category_average(members)
+        row |= {"average": category_average(members), **open_pairs.difference(outcomes, anchors, members)}
         by_category = {code: members[members["category_code"] == code] for code in CODES}
         rows.append(row | {code: open_accuracy(part)["accuracy"] for code, part in by_category.items()})
     rows += [_published(figure) for figure in (*published.EGOTEMPO, *published.EGOTEMPO_CLOSED_FORM)]
     columns = [
         RUN,
         _SETTING,
+        *open_pairs.columns(anchors),
         *(Column(code, code, Kind.PERCENT) for code in CODES),
         Column("average", "Average %", Kind.PERCENT),
         _UNDECIDED,
@@ -180,29 +186,31 @@ def video_gain_table(outcomes: pd.DataFrame) -> Table:
     return table("open_video_gain", "EgoTempo: from a single frame to video", note, columns, rows)
 
 
-def duration_table(outcomes: pd.DataFrame) -> Table:
-    """Accuracy by the clip's duration."""
+def duration_table(outcomes: pd.DataFrame, anchors: Anchors = _NO_ANCHOR) -> Table:
+    """Accuracy by the clip's duration; ``anchors`` as of `category_table`."""
     known = outcomes[outcomes["duration"].notna()]
     grouped = known.groupby(["run", "setting", "duration"], sort=False)
     rows = [
         {"run": run, "setting": setting, "duration": duration, **open_accuracy(members)}
+        | open_pairs.difference(outcomes, anchors, members)
         for (run, setting, duration), members in grouped
     ]
     # Stable: runs and settings stay in the order given.
     places = {pair: place for place, pair in enumerate(dict.fromkeys((row["run"], row["setting"]) for row in rows))}
     rows.sort(key=lambda row: (places[row["run"], row["setting"]], _low_end(str(row["duration"]))))
     columns = [RUN, _SETTING, Column("duration", "Duration", Kind.TEXT), _QUESTIONS, *_MISSING, _ACCURACY]
+    columns += open_pairs.columns(anchors)
     return table("open_durations", "EgoTempo: by clip duration", _RESTS_ON, columns, rows)
 
 
-def input_rows(outcomes: pd.DataFrame) -> list[dict[str, Any]]:
+def input_rows(outcomes: pd.DataFrame, anchors: Anchors = _NO_ANCHOR) -> list[dict[str, Any]]:
     """Return accuracy by what the model was given: one record a run and setting, published ones after them.
 
     ``frames`` and ``rate`` are NaN where a setting has none.
     """
     rows = [
         {"run": run, ORIGIN: THIS_REPORT, **_given(read_setting(str(setting))), **open_accuracy(members)}
-        | {"average": category_average(members)}
+        | {"average": category_average(members), **open_pairs.difference(outcomes, anchors, members)}
         for (run, setting), members in outcomes.groupby(["run", "setting"], sort=False)
     ]
     rows += [
@@ -214,8 +222,8 @@ def input_rows(outcomes: pd.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
-def input_table(outcomes: pd.DataFrame, unpublished: str | None = None) -> Table:
-    """Accuracy by number of frames and by frame rate; ``unpublished`` as of `category_table`."""
+def input_table(outcomes: pd.DataFrame, unpublished: str | None = None, anchors: Anchors = _NO_ANCHOR) -> Table:
+    """Accuracy by number of frames and by frame rate; the other arguments as of `category_table`."""
     columns = [
         RUN,
         _SETTING,
@@ -225,11 +233,12 @@ def input_table(outcomes: pd.DataFrame, unpublished: str | None = None) -> Table
         *_MISSING,
         Column("average", "Average %", Kind.PERCENT),
         _ACCURACY,
+        *open_pairs.columns(anchors),
         Column(ORIGIN, "From", Kind.TEXT),
     ]
     note = f"{_RESTS_ON} {_SOURCE}{_not_comparable(unpublished)}"
     title = "EgoTempo: by frames and by rate"
-    return table("open_inputs", title, note, columns, input_rows(outcomes), apart=unpublished is not None)
+    return table("open_inputs", title, note, columns, input_rows(outcomes, anchors), apart=unpublished is not None)
 
 
 def sampling_table(outcomes: pd.DataFrame) -> Table:

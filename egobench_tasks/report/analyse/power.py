@@ -63,10 +63,8 @@ def power(design: Design, difference: float) -> float:
     n = design.effective_questions
     spread = max(design.spread, abs(difference))
     error = math.sqrt(max(spread - difference**2, 1e-12) / n)
-    # What the test divides by has one question more each way (Bonett and Price), and so has what it divides.
-    adjusted_spread, adjusted = (n * spread + 2) / (n + 2), n * difference / (n + 2)
-    adjusted_error = math.sqrt((adjusted_spread - adjusted**2) / (n + 2))
-    threshold = float(stats.t.ppf(1 - LEVEL / 2, design.df)) * adjusted_error * (n + 2) / n / error
+    # The test divides by the error that there would be without a difference (McNemar's, Tango's at 0).
+    threshold = float(stats.t.ppf(1 - LEVEL / 2, design.df)) * math.sqrt(spread / n) / error
     shift, scales = difference / error, _scales(design.df)
     found = special.ndtr(shift - threshold * scales) + special.ndtr(-shift - threshold * scales)
     return float(found.mean())

@@ -33,6 +33,10 @@ class Paired:
         """Right or wrong, 1 or 0."""
         return self.ways[way]["exact_set"].to_numpy(dtype=np.float64)
 
+    def by_question(self, values: Floats) -> pd.Series:
+        """One value a question, in the ways' order, under the questions' ids."""
+        return pd.Series(values, index=self.ways[0].index)
+
     def sets(self, way: int) -> list[str]:
         """The answers' original letters, sorted; empty where there is no answer."""
         return [str(letters) for letters in self.ways[way]["predicted"]]

@@ -9,7 +9,7 @@ import pandas as pd
 from egobench_tasks.benchmarks import EGOGEARS, Benchmark
 from egobench_tasks.data import DatasetLocation, locate
 from egobench_tasks.errors import InputError
-from egobench_tasks.report.read.choice_outcomes import Compared, Outcome, outcomes_frame, score_repeats, score_task
+from egobench_tasks.report.read.choice_outcomes import Compared, Outcome, outcomes_frame, score_repeats
 from egobench_tasks.report.read.choice_questions import Split, load_split
 from egobench_tasks.report.read.published_data import choice_difference
 from egobench_tasks.report.read.responses import Run, Settings, TaskRun
@@ -160,7 +160,7 @@ def score_runs(runs: Sequence[Run], load: Callable[[str], Split]) -> Results:
                 repeated.add(labels[-1], task.config, list(enumerate([outcomes, *others])))
         for task in run.probes:
             if task.config in splits:
-                probed.add(labels[-1], task.config, [(task.probe, score_task(task, splits[task.config]))])
+                probed.add_probe(labels[-1], task.config, task.probe, score_repeats(task, splits[task.config]))
     attributes = pd.concat([split.attributes for split in splits.values()], ignore_index=True)
     outcomes = pd.concat(frames, ignore_index=True).merge(attributes, on=["config", "question_id"], validate="m:1")
     differing = [notice for config in configs for notice in _differing(config, tasks)]

@@ -1,12 +1,13 @@
 """All of EgoTempo's runs of a report, read and joined with the dataset, and what a reader must know first."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
 
 from egobench_tasks.benchmarks import EGOTEMPO
+from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.saved_task import Inputs, SavedTask
 from egobench_tasks.report.read.choice_results import caveat, mark
 from egobench_tasks.report.read.open_outcomes import CODES, JUDGED, OpenOutcome, OpenState, open_frame
@@ -19,7 +20,10 @@ _NOT_RECORDED = "not recorded"
 
 @dataclass(frozen=True, slots=True)
 class OpenSummary:
-    """One setting of one run: how it was asked and judged, and what its figures rest on."""
+    """One setting of one run: how it was asked and judged, and what its figures rest on.
+
+    ``folder``: where the run was found. ``judge_digest``: `JudgeIdentity.digest`, None where nobody judged.
+    """
 
     label: str
     setting: str
@@ -33,6 +37,8 @@ class OpenSummary:
     unanswered: int
     unjudged: int
     lost: int
+    folder: Path
+    judge_digest: str | None
 
     @property
     def mark(self) -> str:
@@ -44,7 +50,8 @@ class OpenSummary:
 class OpenResults:
     """``outcomes`` is `open_outcomes.open_frame`'s; ``unpublished`` says how the dataset differs from the published
     one, None where it does not; ``records`` are by label the ``run.json`` of what made a run. ``judged`` holds the
-    answers that several judges were asked about, one for each run and setting."""
+    answers that several judges were asked about, one for each run and setting. ``anchors``: by the label of a run, that
+    of the anchor's before the same judge, with which it is compared (`against`)."""
 
     outcomes: pd.DataFrame
     summaries: tuple[OpenSummary, ...] = ()
@@ -53,6 +60,37 @@ class OpenResults:
     unpublished: str | None = None
     records: Mapping[str, tuple[RunRecord, ...]] = field(default_factory=dict)
     judged: tuple["JudgedSetting", ...] = ()
+    anchors: Mapping[str, str] = field(default_factory=dict)
+
+    def against(self, folder: Path) -> "OpenResults":
+        """Return the same with the run at ``folder`` as the anchor: each whole run beside it, before the same judge.
+
+        What another judge said compares with nothing: a notice names the runs. Raises ``InputError`` where the folder
+        holds no run, or several before one judge.
+        """
+        theirs = by_judge(self.summaries, folder)
+        whole = {one.label for one in self.summaries} - {one.label for one in self.summaries if one.lost}
+        anchors, apart = {}, []
+        for one in self.summaries:
+            if one.folder.resolve() == folder.resolve() or one.label not in whole:
+                continue
+            label = theirs.get(one.judge_digest or "")
+            if label is None:
+                apart.append(one.label)
+            elif label in whole:
+                anchors[one.label] = label
+        notices = [
+            f"{EGOTEMPO.title}: {label} was not judged by a judge of the anchor "
+            f"({', '.join(theirs.values()) or 'nobody judged it'}): no difference is shown; judge both by one "
+            "(egobench judge RUN)"
+            for label in dict.fromkeys(apart)
+        ]
+        notices += [
+            f"{EGOTEMPO.title}: the anchor {label} lacks questions: no difference from it is shown until it is finished"
+            for label in theirs.values()
+            if label not in whole
+        ]
+        return replace(self, anchors=anchors, notices=(*self.notices, *notices))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +124,24 @@ def read_open_runs(runs: Sequence[OpenRun], rows: Mapping[str, OpenRow]) -> Open
         records={result.label: result.run.saved.records for result in results},
         judged=tuple(_judged(results)),
     )
+
+
+def by_judge(summaries: Iterable[OpenSummary], folder: Path) -> dict[str, str]:
+    """Return the label of a folder's run by the digest of each judge that judged it; empty where nobody did.
+
+    Raises ``InputError`` where the folder holds no run of EgoTempo, or several before one judge.
+    """
+    here = [one for one in summaries if one.folder.resolve() == folder.resolve()]
+    if not here:
+        raise InputError(f"{folder}: holds no run of {EGOTEMPO.title}")
+    labels: dict[str, str] = {}
+    for one in here:
+        if one.judge_digest is None:
+            continue
+        first = labels.setdefault(one.judge_digest, one.label)
+        if first != one.label:
+            raise InputError(f"{folder}: holds several runs ({first}; {one.label}); move each to a folder of its own")
+    return labels
 
 
 _SAID = {OpenState.CORRECT: True, OpenState.INCORRECT: False, OpenState.NO_VERDICT: None}
@@ -132,6 +188,8 @@ def _summary(result: OpenResult, setting: str, outcomes: Sequence[OpenOutcome]) 
         unanswered=states.count(OpenState.UNANSWERED),
         unjudged=states.count(OpenState.NO_VERDICT),
         lost=states.count(OpenState.LOST),
+        folder=run.folder,
+        judge_digest=None if run.judge is None else run.judge.digest,
     )
 
 

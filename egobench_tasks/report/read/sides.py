@@ -39,6 +39,15 @@ class Side:
             frame[self.column] = name
             self.frames.append(frame)
 
+    def add_probe(self, run: str, config: str, probe: str, repeats: Sequence[Sequence[Outcome]]) -> None:
+        """Take a probe's first answers, as the benchmark's first ones score; that there are others is said."""
+        if len(repeats) > 1:
+            self.notices.append(
+                f"{run}, {config}, probe {probe}: each question was asked {len(repeats)} times; the diagnosis compares "
+                "first answers with first answers, and the others count nowhere in it"
+            )
+        self.add(run, config, [(probe, repeats[0])])
+
     def frame(self, attributes: pd.DataFrame) -> pd.DataFrame:
         """Return all of them as one table, joined with the questions' attributes; no rows where there are none."""
         if not self.frames:

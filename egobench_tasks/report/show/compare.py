@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from egobench_tasks.benchmarks import EGOGEARS
+from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.data import locate
 from egobench_tasks.errors import InputError
 from egobench_tasks.report.analyse.comparisons import Pair, compare_pairs
@@ -19,8 +19,12 @@ from egobench_tasks.report.analyse.tables import Kind, show
 from egobench_tasks.report.analyse.terms import in_words
 from egobench_tasks.report.read.choice_questions import load_split
 from egobench_tasks.report.read.choice_results import FindDataset, Results, score_choice_runs
+from egobench_tasks.report.read.open_reader import load_open_rows
+from egobench_tasks.report.read.open_results import read_open_runs
 from egobench_tasks.report.read.people import choice_people, is_sample
+from egobench_tasks.report.read.responses import Run
 from egobench_tasks.report.read.runs import find_runs
+from egobench_tasks.report.show.compare_open import compare_open_runs
 
 _METRICS = ("exact_set", "jaccard", "overlap", "wellformed", "answered")
 
@@ -28,15 +32,26 @@ _METRICS = ("exact_set", "jaccard", "overlap", "wellformed", "answered")
 def compare_runs(first: Path, second: Path, find_dataset: FindDataset = locate) -> RenderableType:
     """Return the comparison of two runs on the questions of the splits that both answered.
 
-    Where one of them is a person's answers to a sample, on that sample. Scores with paired bootstrap intervals of
-    their differences, rescued and destabilised questions with McNemar's exact test, and units with Holm's correction.
-    Raises ``InputError`` for runs that cannot be read, a path that holds several runs, and runs without a split in
-    common.
+    Scores with paired bootstrap intervals of their differences, rescued and destabilised questions
+    with McNemar's exact test, and units with Holm's correction. Where one run is a person's answers to a sample, on
+    that sample. Where both paths hold runs of EgoTempo, those too, as `compare_open` does. Raises ``InputError`` for
+    runs that cannot be read, a path that holds several runs, and runs without a split in common.
     """
-    found = find_runs([first, second]).choice
-    location = find_dataset(EGOGEARS)
-    people = choice_people(found, partial(load_split, location)) if any(map(is_sample, found)) else None
-    results = people.results if people and people.results else score_choice_runs(found, find_dataset)
+    found = find_runs([first, second])
+    parts: list[RenderableType] = []
+    if len({run.folder.resolve() for run in found.open}) == 2:
+        opened = read_open_runs(found.open, load_open_rows(find_dataset(EGOTEMPO)))
+        parts += compare_open_runs(opened, first, second)
+    if not parts or len({run.folder.resolve() for run in found.choice}) == 2:
+        parts += _choice(found.choice, first, second, find_dataset)
+    return Group(*parts)
+
+
+def _choice(runs: Sequence[Run], first: Path, second: Path, find_dataset: FindDataset) -> list[RenderableType]:
+    if not runs:
+        raise InputError(f"{first}, {second}: hold no benchmark in common, so there is nothing to compare")
+    people = choice_people(runs, partial(load_split, find_dataset(EGOGEARS))) if any(map(is_sample, runs)) else None
+    results = people.results if people and people.results else score_choice_runs(runs, find_dataset)
     if len(results.labels) != 2:
         raise InputError(
             f"{first}, {second}: hold {len(results.labels)} runs ({', '.join(results.labels)}); give one each"
@@ -49,7 +64,7 @@ def compare_runs(first: Path, second: Path, find_dataset: FindDataset = locate) 
     changes = {row["config"]: row for row in compare_pairs(results, [pair])}
     for config in shared:
         parts += [_scores(results, pair, config), _changes(changes[config]), _units(results, pair, config)]
-    return Group(*parts)
+    return parts
 
 
 def _scores(results: Results, pair: Pair, config: str) -> RichTable:
@@ -83,7 +98,7 @@ def _changes(row: dict[str, Any]) -> Text:
         f"{row['clusters']:,} clusters of questions: difference {show(row['gain'], Kind.POINTS, 2)} points "
         f"({show(row['clustered_low'], Kind.POINTS)} to {show(row['clustered_high'], Kind.POINTS)}), exact test of "
         f"flipped signs p = {show(row['p_clustered'], Kind.P_VALUE)}; {show(row['smallest'], Kind.PERCENT)} points "
-        "would have shown four times in five\n"
+        f"would have shown four times in five{'; ' + row['doubt'] if row['doubt'] else ''}\n"
     )
 
 

@@ -1,6 +1,7 @@
 """The section "Diagnosis": what probes say of each model, for a reader who knows nothing of the code."""
 
 from egobench_tasks.report.analyse.budgets import Price, budget_table, cost_table
+from egobench_tasks.report.analyse.diagnosis_against import statements_against_table
 from egobench_tasks.report.analyse.diagnosis_tables import (
     PROFILE,
     consistency_table,
@@ -36,6 +37,7 @@ def diagnosis_section(results: Results, price: Price) -> Section:
     tables = (
         summary_table(statements),
         sentence_table(statements),
+        statements_against_table(statements, results.anchor),
         ways,
         budgets,
         consistency_table(found),

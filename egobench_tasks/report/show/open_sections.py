@@ -37,19 +37,18 @@ def egotempo_sections(results: OpenResults) -> tuple[Section, ...]:
         *_against_duration(outcomes),
     ]
     inputs = (
-        input_table(outcomes, results.unpublished),
+        input_table(outcomes, results.unpublished, results.anchors),
         video_gain_table(outcomes),
         sampling_table(outcomes),
-        duration_table(outcomes),
+        duration_table(outcomes, results.anchors),
     )
     judges = (accuracy_table(results.judged), pairs_table(results.judged), differing_table(results.judged))
     runs = open_runs_table(results.summaries, results.records)
+    categories = category_table(outcomes, results.unpublished, results.anchors)
     sections = (
         _glance(results),
         Section("egotempo", "EgoTempo: completeness", _COMPLETE, (runs,), ()),
-        Section(
-            "egotempo_categories", "EgoTempo: categories", "", (category_table(outcomes, results.unpublished),), ()
-        ),
+        Section("egotempo_categories", "EgoTempo: categories", "", (categories,), ()),
         Section("egotempo_inputs", "EgoTempo: what is shown", "", _filled(inputs), tuple(curves)),
         Section("egotempo_judges", "EgoTempo: judges", "", _filled(judges), ()),
     )

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,10 @@ from egobench_tasks.files import check_output_folder, write_atomically
 from egobench_tasks.report.analyse.budgets import NO_PRICE, Price
 from egobench_tasks.report.read.choice_questions import Split, load_split
 from egobench_tasks.report.read.choice_results import FindDataset, score_choice_runs
-from egobench_tasks.report.read.open_reader import load_open_rows
+from egobench_tasks.report.read.open_reader import OpenRun, load_open_rows
 from egobench_tasks.report.read.open_results import read_open_runs
 from egobench_tasks.report.read.people import choice_people, is_sample, open_people
+from egobench_tasks.report.read.responses import Run
 from egobench_tasks.report.read.runs import find_runs
 from egobench_tasks.report.show.document import Document, egogears_document, egotempo_document, joined
 from egobench_tasks.report.show.markdown import render_markdown
@@ -92,23 +93,29 @@ def build_document(
 ) -> Document:
     """Read and score the runs and lay out their report.
 
-    ``against`` holds one run of EgoGears, among ``runs`` or not: every other run's paired difference from it stands
-    beside its scores. ``price`` is that of a served model's tokens, for what each probe cost. Raises ``InputError`` as
-    `write_report` does.
+    ``against`` holds one run, of either benchmark or both, among ``runs`` or not: every other run's paired difference
+    from it stands beside its scores (EgoTempo's before the same judge). ``price`` is that of a served model's tokens,
+    for what each probe cost. Raises ``InputError`` as `write_report` does.
     """
     paths = [*runs]
     if against is not None and against.resolve() not in {path.resolve() for path in runs}:
         paths.append(against)
     found = find_runs(paths)
-    if against is not None and not found.choice:
-        raise InputError(f"{against}: --against compares runs of EgoGears, and none is here")
     documents = []
-    if choice := [run for run in found.choice if not is_sample(run)]:
+    choice = [run for run in found.choice if not is_sample(run)]
+    opened = [run for run in found.open if not is_sample(run)]
+    if against is not None and not _is_at([*choice, *opened], against):
+        raise InputError(f"--against {against}: a person's sample of questions is no anchor; name a whole run")
+    if choice:
         results = score_choice_runs(choice, find_dataset)
-        documents.append(egogears_document(results if against is None else results.against(against), price))
-    if opened := [run for run in found.open if not is_sample(run)]:
-        rows = load_open_rows(find_dataset(EGOTEMPO))
-        documents.append(egotempo_document(read_open_runs(opened, rows)))
+        if against is not None and _is_at(choice, against):
+            results = results.against(against)
+        documents.append(egogears_document(results, price))
+    if opened:
+        answered = read_open_runs(opened, load_open_rows(find_dataset(EGOTEMPO)))
+        if against is not None and _is_at(opened, against):
+            answered = answered.against(against)
+        documents.append(egotempo_document(answered))
     people = choice_people(found.choice, _splits(find_dataset)), open_people(found.open, find_dataset)
     if any(people):
         documents.append(people_document(*people))
@@ -117,6 +124,10 @@ def build_document(
 
 def _splits(find_dataset: FindDataset) -> Callable[[str], Split]:
     return lambda config: load_split(find_dataset(EGOGEARS), config)
+
+
+def _is_at(runs: Iterable[Run | OpenRun], folder: Path) -> bool:
+    return any(run.folder.resolve() == folder.resolve() for run in runs)
 
 
 def render_json(document: Document) -> str:

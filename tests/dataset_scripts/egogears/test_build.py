@@ -62,6 +62,7 @@ def test_the_tables_hold_what_the_release_says(release, out):
     assert first["clip_sha256"][0] == second["clip_sha256"][0]
     assert first["file_name"] == first["file_names"][0] == f"videos/{first['clip_sha256'][0]}.mp4"
     assert first["capability"] is None
+    assert (first["bundle"], second["bundle"]) == ("bundle_01", "bundle_02")
     assert [row["question_id"] for row in rows(out, "evidence")] == ["m1", "m2"]
 
 

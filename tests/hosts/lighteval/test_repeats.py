@@ -54,6 +54,21 @@ def test_repeats_are_kept_apart_and_go_on_after_a_kill(words, vlm, monkeypatch):
         assert first == ChoiceScores().compute(doc, dataclasses.replace(response, text=response.text[:1]))
 
 
+def test_a_sampled_answer_depends_neither_on_batch_size_nor_on_order(words, vlm, monkeypatch, tmp_path):
+    monkeypatch.setenv(REPEATS_VARIABLE, "2")
+    said = []
+    for number, (batch_size, docs) in enumerate(((1, words()), (3, words()), (3, words()[::-1]))):
+        monkeypatch.setenv("EGOBENCH_JOURNAL", str(tmp_path / f"journal {number}"))  # nothing is known yet
+        model = vlm(**SAMPLED, batch_size=batch_size)
+        answers = {
+            doc.specific["question_id"]: one.text for doc, one in zip(docs, model.greedy_until(docs), strict=True)
+        }
+        assert model.asked.counts.asked == 4
+        said.append(answers)
+    assert said[0] == said[1] == said[2]
+    assert len({text for texts in said[0].values() for text in texts}) > 2  # they are drawn
+
+
 def test_repeats_at_temperature_0_are_refused_before_a_model_is_loaded(vlm, monkeypatch):
     monkeypatch.setenv(REPEATS_VARIABLE, "2")
     with pytest.raises(Told, match=r"2 repeats at temperature 0 .*generation_parameters="):

@@ -11,6 +11,7 @@ from simulations import LAYOUTS, coverage_of_differences, coverage_of_shares, la
 
 from egobench_tasks.report.analyse.clusters import Clusters, clusters, singletons
 from egobench_tasks.report.analyse.estimates import (
+    _tango_score,
     above_chance,
     clustered_error,
     correlation,
@@ -93,6 +94,37 @@ def test_no_change_at_all_is_not_certainty():
     assert 0.05 < alone.high < 0.15 and together.high > 0.5
 
 
+def test_a_paired_difference_has_tangos_interval():
+    """1 and 7 of 21 changed: −51.7 to −2.6 points by the normal's factor (Fagerland, Lydersen and Laake 2014)."""
+    for bound, sign in ((-0.517, 1), (-0.026, -1)):
+        assert _tango_score(1 / 21, 7 / 21, 21, bound) == pytest.approx(sign * 1.96, abs=0.01)
+    values = np.array([1.0] + [-1.0] * 7 + [0.0] * 13)
+    found = paired_difference(np.zeros(21), values, singletons(21))
+    assert found.value == pytest.approx(-6 / 21)
+    # Student's factor of 20 degrees of freedom: a little wider.
+    assert -0.56 < found.low < -0.517 and -0.026 < found.high < 0.02
+
+
+@settings(max_examples=60, deadline=None)
+@given(CHANGES, st.integers(1, 4))
+def test_the_interval_of_a_difference_leaves_out_0_where_its_test_finds_one(changes, size):
+    values = np.array(changes)
+    found = paired_difference(np.zeros(len(values)), values, clusters([place // size for place in range(len(values))]))
+    if math.isnan(found.low):
+        return
+    assert -1 <= found.low <= found.value <= found.high <= 1
+    assert found.tells == (found.p_value < 0.05) or found.p_value == pytest.approx(0.05, abs=1e-6)
+
+
+def test_few_clusters_with_a_right_answer_widen_a_share():
+    """Three clusters of 40 hold all the right answers: how far questions hang together is seen in three alone."""
+    right = np.zeros(320)
+    right[[0, 1, 80, 160, 161]] = 1
+    together, alone = share(right, clusters(np.repeat(np.arange(40), 8).tolist())), share(right, singletons(320))
+    assert together.error.df == 5 and together.few_events
+    assert alone.error.df == pytest.approx(319)
+
+
 def test_a_share_of_independent_questions_is_wilsons_up_to_students_factor():
     right = np.repeat([1.0, 0.0], [120, 380])
     found, (low, high) = share(right, singletons(500)), wilson_interval(120, 500)
@@ -165,14 +197,31 @@ def test_the_cluster_bootstrap_draws_whole_clusters():
 
 
 @pytest.mark.parametrize(
-    ("kind", "count", "correlated"), [("single", 300, 0.0), ("equal", 40, 0.1), ("uneven", 54, 0.2)]
+    ("kind", "count", "correlated", "rate"),
+    [("single", 300, 0.0, 0.3), ("equal", 40, 0.1, 0.3), ("uneven", 54, 0.2, 0.3), ("equal", 20, 0.3, 0.05)],
 )
-def test_intervals_cover_at_their_rate_and_tests_keep_their_level(kind, count, correlated):
+def test_intervals_cover_at_their_rate_and_tests_keep_their_level(kind, count, correlated, rate):
     """400 simulations each; `tests/bench/coverage.py` makes 1,000 over many more layouts."""
     found = layout(LAYOUTS[kind], count, np.random.default_rng(7))
-    shares = coverage_of_shares(found, 0.3, correlated, 400, seed=1)
+    shares = coverage_of_shares(found, rate, correlated, 400, seed=1)
     differences = coverage_of_differences(found, 0.15, 0.15, correlated, 400, seed=2)
     # Three standard errors of 400 coins around 95 %.
     assert 0.917 <= shares.interval <= 0.983
     assert 0.917 <= differences.interval <= 0.983
     assert differences.rejected <= 0.083 and differences.sign_flip_rejected <= 0.083
+
+
+def test_few_events_are_said_to_be_few():
+    wrong, right = np.zeros(400), np.ones(400)
+    some = np.concatenate([right[:30], wrong[:370]])
+    assert share(some, singletons(400)).events == pytest.approx(30)
+    assert not share(some, singletons(400)).few_events
+    assert share(some[21:], singletons(379)).few_events  # nine right
+    assert share(1 - some[21:], singletons(379)).few_events  # nine wrong
+    assert share(right, singletons(400)).few_events
+    changed = paired_difference(wrong, some, singletons(400))
+    assert changed.events == pytest.approx(30) and not changed.few_events
+    assert paired_difference(wrong, wrong, singletons(400)).few_events
+    together = share(np.repeat([1.0, 0.0], [16, 384]), clusters(np.arange(400) // 8))  # two clusters' worth
+    assert together.few_events
+    assert not mean(some, singletons(400)).few_events  # no share: it has no events

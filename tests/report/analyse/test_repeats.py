@@ -59,3 +59,20 @@ def test_a_run_with_repeats_has_a_row_and_its_score_is_the_first_answers():
     assert results.outcomes["exact_set"].mean() == 1.0
     (row,) = repeats_table(results).rows.to_dict("records")
     assert (row["repeats"], row["expected"], row["once"], row["alike"]) == (2, 0.75, 1.0, 0.5)
+
+
+def test_a_probe_that_was_asked_several_times_is_read_by_its_first_answers_and_that_is_said():
+    split = memory_split("multi", labelled_rows(24))
+
+    def responses():
+        for question_id, question in split.questions.items():
+            shown_of = {original: shown for shown, original in shuffle_options(question_id, question.letters).items()}
+            (gold,) = question.answer
+            other = next(letter for letter in question.letters if letter != gold)
+            said = [f'{{"answer": ["{shown_of[letter]}"]}}' for letter in (gold, other, other)]
+            yield Response(question_id, said[0], "stop", repeats=tuple(Repeat(text, "stop") for text in said))
+
+    tasks = [TaskRun("multi", split.location, Settings(), responses, probe) for probe in ("", "blind")]
+    results = score_runs([Run("m", split.location, (tasks[0],), probes=(tasks[1],))], lambda config: split)
+    assert results.probed["exact_set"].mean() == 1.0 and len(results.probed) == 24
+    assert "m, multi, probe blind: each question was asked 3 times" in "\n".join(results.notices)
