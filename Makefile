@@ -59,6 +59,7 @@ demo: $(INSTALLED)
 
 families: $(FAMILIES)/installed
 	PYTHONPATH=$(CURDIR) $(FAMILIES)/bin/python tests/families/table.py $(ONLY)
+	PYTHONPATH=$(CURDIR) $(FAMILIES)/bin/python -m pytest -q tests/families/test_loading.py # PEFT is here alone
 
 # On top of .venv. The index's torchvision is built for CUDA and asks for its operators when it is imported; without
 # that file its transforms run beside the small CPU build of torch. Never so in .venv itself.
