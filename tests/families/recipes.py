@@ -695,6 +695,7 @@ RECIPES = {
             "boi_token": "<|image>",
             "eoi_token": "<image|>",
             "image_token": "<|image|>",
+            "video_token": "<|video|>",
             "audio_token": "<|audio|>",
             "boa_token": "<|audio>",
             "eoa_token": "<audio|>",
@@ -702,8 +703,7 @@ RECIPES = {
         config={
             **{f"text_config.{name}": value for name, value in _GEMMA_TEXT.items()},
             "text_config.hidden_size_per_layer_input": 16,
-            "text_config.per_layer_config": None,
-            "text_config.global_head_dim": 16,
+            "text_config.per_layer_config": {1: {"head_dim": 16}},
             "vision_config": {
                 "model_type": "gemma4_vision",
                 "hidden_size": 32,
