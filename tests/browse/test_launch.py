@@ -18,7 +18,7 @@ from egobench_tasks.errors import InputError
 
 def test_without_gradio_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "gradio", None)
-    with pytest.raises(InputError, match=r"needs gradio: pip install 'egobench\[browse\]'"):
+    with pytest.raises(InputError, match=r"needs gradio, which is not installed: pip install .*\[browse\]'"):
         launch(DatasetLocation(str(tmp_path)), [])
 
 

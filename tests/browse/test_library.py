@@ -184,7 +184,9 @@ def test_500_questions_list_in_under_a_second(tmp_path):
     run = RunWriter(planted).write(tmp_path / "run", "m", said_by(planted, right))
     library = load_library(planted.location, [run])
     started = time.perf_counter()
-    html = list_html(matching(library.entries, Filters(verdicts={"m": "right"})), library.runs, 500)
+    found = matching(library.entries, Filters(verdicts={"m": "right"}))
+    html = list_html(found, library.runs, 500)
     elapsed_s = time.perf_counter() - started
-    assert html.count('class="eb-entry"') == 500
+    assert len(found) == 500
+    assert html.count('class="eb-entry"') == 100  # a page of them
     assert elapsed_s < 0.5  # the browser's half is measured in test_browser.py
