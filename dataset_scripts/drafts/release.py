@@ -2,9 +2,6 @@
 
 import csv
 import io
-import json
-import os
-import shutil
 import string
 from collections import Counter
 from collections.abc import Sequence
@@ -14,8 +11,9 @@ from typing import Any
 from dataset_scripts.drafts.clips import CLIPS_FOLDER
 from dataset_scripts.egogears.release import SINGLE_FOLDER
 from dataset_scripts.repository.build_report import DRAFT
+from dataset_scripts.repository.raw_files import link_file, write_json, write_lines
 from egobench_tasks.errors import InputError
-from egobench_tasks.files import sha256_of, write_atomically
+from egobench_tasks.files import sha256_of
 from egobench_tasks.making.draft.candidate import CANDIDATES_FILE, OPEN_KINDS, Candidate, write_candidates
 
 ANNOTATIONS = "egotempo_openQA.json"
@@ -29,7 +27,9 @@ def write_release(candidates: Sequence[Candidate], clips: Path, out: Path) -> li
     Raises ``InputError`` for a clip that is not there.
     """
     for name in sorted({one.clip for one in candidates}):
-        _link(clips / name, out / CLIPS_FOLDER / name)
+        if not (clips / name).is_file():
+            raise InputError(f"{clips / name}: a candidate's clip is not there; give the folder `egobench draft` made")
+        link_file(clips / name, out / CLIPS_FOLDER / name)
     choice = [one for one in candidates if not one.is_open]
     opened = [one for one in candidates if one.is_open]
     commands = []
@@ -59,7 +59,7 @@ def _write_open(candidates: Sequence[Candidate], out: Path) -> None:
         for one in candidates
     ]
     info = {"description": f"{len(rows)} drafted questions; no person has confirmed them"}
-    _write_json(out / ANNOTATIONS, {"info": info, "annotations": rows})
+    write_json(out / ANNOTATIONS, {"info": info, "annotations": rows})
 
 
 def _write_choice(candidates: Sequence[Candidate], out: Path) -> None:
@@ -67,19 +67,18 @@ def _write_choice(candidates: Sequence[Candidate], out: Path) -> None:
     checksums: list[Sequence[object]] = [("id", "path", "bytes", "sha256")]
     for one in candidates:
         video = root / "videos" / f"{one.question_id}.mp4"
-        _link(out / CLIPS_FOLDER / one.clip, video)
+        link_file(out / CLIPS_FOLDER / one.clip, video)
         checksums.append((one.question_id, f"videos/{video.name}", video.stat().st_size, sha256_of(video)))
-    lines = "".join(json.dumps(_choice_row(one), ensure_ascii=False) + "\n" for one in candidates)
     table = io.StringIO()
     csv.writer(table, lineterminator="\n").writerows(checksums)
-    _write_text(root / "data" / "single_567_human_eval.jsonl", lines)
-    _write_text(root / "data" / "video_sha256.csv", table.getvalue())
+    write_lines(root / "data" / "single_567_human_eval.jsonl", map(_choice_row, candidates))
+    (root / "data" / "video_sha256.csv").write_text(table.getvalue(), encoding="utf-8")
     counts = Counter(len(one.right) for one in candidates)
     manifest = {
         "questions": len(candidates),
         "answer_count_distribution": {str(count): counts[count] for count in sorted(counts)},
     }
-    _write_json(root / "data" / "source_manifest.json", manifest)
+    write_json(root / "data" / "source_manifest.json", manifest)
 
 
 def _choice_row(one: Candidate) -> dict[str, Any]:
@@ -104,25 +103,3 @@ def _beside(one: Candidate) -> dict[str, Any]:
     """What stands beside the question for those who review it."""
     span = {"clip": 0, "label": None, "start_s": one.evidence_start_s, "end_s": one.evidence_end_s}
     return {"status": DRAFT, "evidence_spans": [span], "drafted_by": one.model, "drafted_in": one.wording}
-
-
-def _link(source: Path, target: Path) -> None:
-    if target.exists():
-        return
-    if not source.is_file():
-        raise InputError(f"{source}: the clip of a candidate is not there; give the folder that `egobench draft` made")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(source, target)
-    except OSError:  # another file system, or one without hard links
-        shutil.copyfile(source, target)
-
-
-def _write_json(path: Path, content: Any) -> None:
-    _write_text(path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with write_atomically(path) as file:
-        file.write(text.encode())

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from dataset_scripts.repository.raw_files import write_json
 from dataset_scripts.revise import egogears, egotempo
-from dataset_scripts.revise.files import write_json
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import DatasetLocation, pin
 from egobench_tasks.errors import InputError

@@ -15,7 +15,7 @@ from dataset_scripts.egogears.release import (
 )
 from dataset_scripts.egogears.rows import clean_reasons, lettered_texts, multi_record, single_record
 from dataset_scripts.repository.jsonl import Row, read_jsonl
-from dataset_scripts.revise.files import link_files, write_json, write_lines
+from dataset_scripts.repository.raw_files import link_files, write_json, write_lines
 from dataset_scripts.revise.row import revised
 from egobench_tasks.errors import InputError
 from egobench_tasks.making.review.decision import Content

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dataset_scripts.egotempo.rows import read_annotations
-from dataset_scripts.revise.files import write_json
+from dataset_scripts.repository.raw_files import write_json
 from dataset_scripts.revise.row import revised
 from egobench_tasks.documents import read_json
 from egobench_tasks.errors import InputError

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import shutil
 import tarfile
 import uuid
@@ -15,6 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from dataset_scripts.repository.raw_files import link_file, write_lines
 from dataset_scripts.sample.painting import write_clip
 from dataset_scripts.sample.questions import MULTI_PLANS, SINGLE_PLANS, MultiPlan, SampleQuestion
 from dataset_scripts.sample.questions import multi_questions as make_multi_questions
@@ -118,9 +118,9 @@ def _write_single(root: Path, questions: Sequence[SampleQuestion], rendered: Map
     for question in questions:
         (_, clip), *_ = question.clips
         video = videos / f"{question.question_id}.mp4"
-        _link_or_copy(rendered[clip.scene], video)
+        link_file(rendered[clip.scene], video)
         checksums.append((question.question_id, f"videos/{video.name}", video.stat().st_size, sha256_of(video)))
-    _write_lines(data / "single_567_human_eval.jsonl", map(_single_row, questions))
+    write_lines(data / "single_567_human_eval.jsonl", map(_single_row, questions))
     table = io.StringIO()
     csv.writer(table, lineterminator="\n").writerows(checksums)
     (data / "video_sha256.csv").write_text(table.getvalue(), encoding="utf-8")
@@ -161,8 +161,8 @@ def _write_multi(root: Path, questions: Sequence[SampleQuestion], rendered: Mapp
         rows.append(_multi_row(question, bundle, _STATUSES[number % len(_STATUSES)]))
     # Upstream's full file also holds what review threw out; one such row shows whether a reader leaves it alone.
     dropped = {**rows[0], "review_id": rows[0]["review_id"][::-1], "status": "dropped", "decision": "DROP"}
-    _write_lines(root / "v2" / "runningbench_v2_kept.jsonl", rows)
-    _write_lines(root / "v2" / "runningbench_v2.jsonl", [*rows, dropped])
+    write_lines(root / "v2" / "runningbench_v2_kept.jsonl", rows)
+    write_lines(root / "v2" / "runningbench_v2.jsonl", [*rows, dropped])
     for bundle in sorted({row["bundle"] for row in rows}):
         with tarfile.open(root / "annotation_bundles" / f"{bundle}.tar", "w", format=tarfile.USTAR_FORMAT) as tar:
             for row, question in zip(rows, questions, strict=True):
@@ -232,19 +232,8 @@ def _lettered(options: Sequence[str]) -> dict[str, str]:
     return {chr(ord("A") + index): option for index, option in enumerate(options)}
 
 
-def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
 def _add_clip(tar: tarfile.TarFile, name: str, path: Path) -> None:
     member = tarfile.TarInfo(name)
     member.size = path.stat().st_size
     with path.open("rb") as file:
         tar.addfile(member, file)
-
-
-def _link_or_copy(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # a file system without hard links
-        shutil.copyfile(source, target)

@@ -10,12 +10,13 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 
 from egobench_tasks.browse.catalogue import FACETS, PAGE_SIZE, Entry, Verdict, counts, n_lost, page_of
 from egobench_tasks.browse.question import QuestionPage, ShownClip, split_reasoning
 from egobench_tasks.browse.strips import Strip
 from egobench_tasks.report.analyse.terms import in_words
+from egobench_tasks.report.show.templating import page_templates
 
 _ASSETS = Path(__file__).parent / "assets"
 _MARKS = {
@@ -129,12 +130,4 @@ def _render(template: str, **values: object) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(_ASSETS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= _FILTERS
-    return environment
+    return page_templates([_ASSETS], _FILTERS)

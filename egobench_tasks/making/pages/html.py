@@ -7,11 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 
 from egobench_tasks.browse.app import clip_url
 from egobench_tasks.browse.question import QuestionPage, ShownClip
 from egobench_tasks.browse.strips import Strip
+from egobench_tasks.report.show.templating import page_templates
 
 _MAKING = Path(__file__).parents[1]
 _FOLDERS = [_MAKING / name / "assets" for name in ("pages", "review", "exam")]
@@ -53,12 +54,4 @@ def render(template: str, **values: object) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDERS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= _FILTERS
-    return environment
+    return page_templates(_FOLDERS, _FILTERS)

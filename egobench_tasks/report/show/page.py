@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from egobench_tasks import __version__
@@ -16,6 +15,7 @@ from egobench_tasks.report.analyse.tables import Cell, Column, Table, cells, is_
 from egobench_tasks.report.show.document import Document
 from egobench_tasks.report.show.latex import render_latex
 from egobench_tasks.report.show.spreadsheet import render_csv
+from egobench_tasks.report.show.templating import page_templates
 
 _ASSETS = Path(__file__).parent / "assets"
 _LONG_NAME_CHARS = 14
@@ -30,21 +30,17 @@ def render_page(document: Document, browse_url: str | None = None) -> str:
     ``browse_url``: where `egobench browse` answers (`check_browse_url`): question ids are links to there; without one
     they are plain text.
     """
-    environment = Environment(
-        loader=FileSystemLoader(_ASSETS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= _FILTERS
-    return environment.get_template("page.html.j2").render(
-        document=document,
-        version=__version__,
-        question_url=lambda question_id: None if browse_url is None else question_url(browse_url, question_id),
-        n_shown_notices=_SHOWN_NOTICES,
-        css=Markup(_asset("page.css")),
-        script=Markup(_asset("page.js")),
+    return (
+        page_templates([_ASSETS], _FILTERS)
+        .get_template("page.html.j2")
+        .render(
+            document=document,
+            version=__version__,
+            question_url=lambda question_id: None if browse_url is None else question_url(browse_url, question_id),
+            n_shown_notices=_SHOWN_NOTICES,
+            css=Markup(_asset("page.css")),
+            script=Markup(_asset("page.js")),
+        )
     )
 
 

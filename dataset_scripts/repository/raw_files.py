@@ -1,4 +1,4 @@
-"""Writing a release's files: JSON, JSON lines, and clips that are linked rather than copied."""
+"""Writing a raw release's files: JSON, JSON lines, and clips that are linked rather than copied."""
 
 import json
 import os
@@ -21,15 +21,18 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def link_files(source: Path, target: Path, names: Iterable[Path]) -> None:
-    """Hard-link files of one folder into another under the same names, or copy them where that cannot be done.
-
-    A name that is no file there is passed over.
-    """
+    """Link files of one folder into another under the same names; a name that is no file there is passed over."""
     for name in names:
-        if not (source / name).is_file():
-            continue
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link((source / name).resolve(), target / name)
-        except OSError:  # another file system, or one without hard links
-            shutil.copyfile(source / name, target / name)
+        if (source / name).is_file():
+            link_file(source / name, target / name)
+
+
+def link_file(source: Path, target: Path) -> None:
+    """Hard-link a file, or copy it where that cannot be done. One that is there already stays."""
+    if target.exists():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source.resolve(), target)
+    except OSError:  # another file system, or one without hard links
+        shutil.copyfile(source, target)
