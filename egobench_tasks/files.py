@@ -5,6 +5,7 @@ import errno
 import hashlib
 import os
 import stat
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -125,6 +126,10 @@ def _lock(path: Path, timeout_s: float) -> AbstractContextManager[object]:
         if error.errno not in _NO_LOCKS:
             raise
     lease = path.with_name(f"{path.name}.lease")
+    with contextlib.suppress(OSError):  # whoever was killed before it wrote its name would hold it for ever
+        found = lease.stat()
+        if found.st_size == 0 and time.time() - found.st_mtime > _LOCK_LEASE_S:
+            lease.unlink()
     return SoftFileLease(lease, lease_duration=_LOCK_LEASE_S, mode=mode).acquire(timeout=timeout_s)
 
 

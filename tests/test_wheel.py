@@ -61,6 +61,6 @@ def test_the_wheel_runs_the_sample_and_the_report_away_from_the_checkout(tmp_pat
         "run", "transformers", f"model_name={tmp_path / 'tiny'},generation_size=16", "egogears",
         "--output-dir", "out", "--report",
     )  # fmt: skip
-    assert "next: egobench report out" in said
+    assert f"next: egobench report {tmp_path / 'out'}" in said
     assert (tmp_path / "out" / "report" / "report.html").is_file()
     assert "the tested versions" in egobench("doctor")

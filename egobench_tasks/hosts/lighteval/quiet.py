@@ -1,8 +1,27 @@
 """Leaving a terminal to one progress bar and to our warnings, unless the user asks for all that the libraries say."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _HEARD_IN_ERRORS = ("lighteval", "py.warnings", "datasets", "huggingface_hub")
+
+
+@contextmanager
+def loggers_kept() -> Iterator[None]:
+    """Import lighteval's command line within it: its setup of logging mutes every logger that is there already, and so
+    our warnings."""
+    muted_before = {name for name, logger in _loggers().items() if logger.disabled}
+    try:
+        yield
+    finally:
+        for name, logger in _loggers().items():
+            logger.disabled = name in muted_before
+
+
+def _loggers() -> dict[str, logging.Logger]:
+    known = logging.Logger.manager.loggerDict
+    return {name: logger for name, logger in known.items() if isinstance(logger, logging.Logger)}
 
 
 def quiet() -> None:

@@ -45,6 +45,17 @@ def end_at(runs, moment_s, number, /, **job):
     return runs.wait()
 
 
+def end_after(runs, n_answers, journal, number, /, **job):
+    """Start a job, send it a signal once so many answers are written down, and return its exit code."""
+    process = runs.start(**job)
+    with contextlib.suppress(ProcessLookupError):  # it may end by itself
+        while given_answers(journal).total() < n_answers:
+            os.kill(process, 0)
+            time.sleep(0.01)
+        os.kill(process, number)
+    return runs.wait()
+
+
 def timed(run):
     started_s = time.monotonic()
     code, _ = run()
@@ -58,13 +69,15 @@ def test_seven_ends_of_a_transformers_run(runs, tiny_llava, tmp_path):
         return ["run", "transformers", model, "egogears,egogears_swapped", "--output-dir", out]
 
     other = str(tmp_path / "other")
-    whole_s = timed(lambda: runs.egobench(*command("whole"), EGOBENCH_JOURNAL=other))
+    assert runs.egobench(*command("whole"), EGOBENCH_JOURNAL=other)[0] == 0
+    n_all = given_answers(tmp_path / "other").total()
     moments, journal = random.Random(7), tmp_path / "journal"
+    numbers = [signal.SIGKILL] * 3 + [signal.SIGTERM] * 2 + [signal.SIGKILL] * 2
     codes = []
-    for number in [signal.SIGKILL] * 3 + [signal.SIGTERM] * 2 + [signal.SIGKILL] * 2:
-        moment_s = moments.uniform(0.1, 0.9) * whole_s
-        codes.append(end_at(runs, moment_s, number, run="egobench", arguments=command("disturbed")))
-    assert codes.count(-signal.SIGKILL) + codes.count(STOPPED) + codes.count(-signal.SIGTERM) >= 4, codes
+    for place, number in enumerate(numbers):
+        n_answers = round((place + moments.random()) * n_all / (len(numbers) + 1))
+        codes.append(end_after(runs, n_answers, journal, number, run="egobench", arguments=command("disturbed")))
+    assert codes.count(-signal.SIGKILL) + codes.count(STOPPED) + codes.count(-signal.SIGTERM) >= 6, codes
     assert runs.egobench(*command("after"))[0] == 0
     given = given_answers(journal)
     assert given == given_answers(tmp_path / "other") and set(given.values()) == {1}

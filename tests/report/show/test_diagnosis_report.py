@@ -16,7 +16,11 @@ def written(tmp_path_factory):
     runs = write_probe_runs(folder, n_single=0, n_multi=60, n_worlds=30, probes=probes)
     out = folder / "report"
     write_report(
-        list(runs.paths.values()), out, find_dataset=lambda _: runs.planted.location, against=runs.paths["oracle"]
+        list(runs.paths.values()),
+        out,
+        find_dataset=lambda _: runs.planted.location,
+        against=runs.paths["oracle"],
+        browse_url="http://127.0.0.1:7860/",
     )
     return out
 
