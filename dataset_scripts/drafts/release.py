@@ -64,11 +64,12 @@ def _write_open(candidates: Sequence[Candidate], out: Path) -> None:
 
 def _write_choice(candidates: Sequence[Candidate], out: Path) -> None:
     root = out / SINGLE_FOLDER
+    sha256 = {name: sha256_of(out / CLIPS_FOLDER / name) for name in {one.clip for one in candidates}}
     checksums: list[Sequence[object]] = [("id", "path", "bytes", "sha256")]
     for one in candidates:
         video = root / "videos" / f"{one.question_id}.mp4"
         link_file(out / CLIPS_FOLDER / one.clip, video)
-        checksums.append((one.question_id, f"videos/{video.name}", video.stat().st_size, sha256_of(video)))
+        checksums.append((one.question_id, f"videos/{video.name}", video.stat().st_size, sha256[one.clip]))
     table = io.StringIO()
     csv.writer(table, lineterminator="\n").writerows(checksums)
     write_lines(root / "data" / "single_567_human_eval.jsonl", map(_choice_row, candidates))

@@ -101,7 +101,7 @@ def question_html(page: QuestionPage, clip_url: ClipUrl, folders: Mapping[str, s
     facets = [
         (title, in_words(page.entry.facets[facet])) for facet, title in FACETS.items() if facet in page.entry.facets
     ]
-    clips = [(clip, _clip_url(clip, clip_url)) for clip in page.clips]
+    clips = [(clip, clip_address(clip, clip_url)) for clip in page.clips]
     return _render("question.html.j2", page=page, facets=facets, clips=clips, folders=folders)
 
 
@@ -116,8 +116,8 @@ def message_html(message: str) -> str:
     return _render("message.html.j2", message=message)
 
 
-def _clip_url(clip: ShownClip, clip_url: ClipUrl) -> str | None:
-    """The clip's address, with the part of it that counts: players then start there."""
+def clip_address(clip: ShownClip, clip_url: ClipUrl) -> str | None:
+    """Return the clip's address, None where it is not here. Players start at the part of it that counts."""
     if clip.path is None:
         return None
     window = "" if clip.window_s is None else f"#t={clip.window_s[0]:g},{clip.window_s[1]:g}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from egobench_tasks.asking.choice import readable
+from egobench_tasks.asking.open_settings import MAX_SHORT_SIDE_PX
 from egobench_tasks.asking.prompts import ClipFrames, Segment, Text
 from egobench_tasks.frames.lazy import FrameList, FrameRequest
 from egobench_tasks.frames.spec import FrameSpec, Jpeg, Sampling
@@ -18,7 +19,6 @@ from egobench_tasks.making.draft.wording import Wording
 from egobench_tasks.runs.journal import Answer
 
 MAX_FRAMES = 64
-MAX_SHORT_SIDE_PX = 540
 CAPTION_TOKENS = 1024
 QUESTIONS_TOKENS = 4096
 

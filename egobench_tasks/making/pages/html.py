@@ -10,7 +10,8 @@ from typing import Any
 from jinja2 import Environment
 
 from egobench_tasks.browse.app import clip_url
-from egobench_tasks.browse.question import QuestionPage, ShownClip
+from egobench_tasks.browse.html import clip_address
+from egobench_tasks.browse.question import QuestionPage
 from egobench_tasks.browse.strips import Strip
 from egobench_tasks.report.show.templating import page_templates
 
@@ -25,7 +26,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
 
 def clips_html(page: QuestionPage) -> str:
     """Return a question's clips, to be played."""
-    clips = [(clip, clip_address(clip)) for clip in page.clips]
+    clips = [(clip, clip_address(clip, clip_url)) for clip in page.clips]
     return render("clips.html.j2", question_id=page.entry.question_id, clips=clips)
 
 
@@ -36,15 +37,7 @@ def strips_html(page: QuestionPage, strips: Sequence[Strip]) -> str:
 
 def clip_addresses(page: QuestionPage | None) -> list[str]:
     """Return where a question's clips play from; none for no question."""
-    return [] if page is None else [address for clip in page.clips if (address := clip_address(clip))]
-
-
-def clip_address(clip: ShownClip) -> str | None:
-    """The clip's address, with the part of it that counts: players then start there. None where it is not here."""
-    if clip.path is None:
-        return None
-    window = "" if clip.window_s is None else f"#t={clip.window_s[0]:g},{clip.window_s[1]:g}"
-    return clip_url(clip.path) + window
+    return [] if page is None else [address for clip in page.clips if (address := clip_address(clip, clip_url))]
 
 
 def render(template: str, **values: object) -> str:
