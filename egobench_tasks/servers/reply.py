@@ -9,9 +9,15 @@ from egobench_tasks.scoring.endings import NOT_GIVEN, Ending, ending
 from egobench_tasks.scoring.reasoning import Reasoned, split_reasoning
 from egobench_tasks.texts import well_formed
 
+REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
+"""Where servers put a reply's reasoning beside its content: vLLM and SGLang, Ollama, OpenRouter."""
+
 _TEXT_PARTS = ("text", "output_text")
-_REASONING_PARTS = ("thinking", "reasoning")
+_REASONING_PARTS = ("thinking", "reasoning", "reasoning.text", "reasoning.summary", "reasoning.encrypted")
+_REASONING_TEXTS = ("thinking", "reasoning", "text", "summary")
 _REASON_CHARACTERS = 100
+# An end mark, an empty turn, a channel's marks: an empty message takes a few tokens, words take more.
+_MOST_TOKENS_OF_NOTHING = 8
 
 
 class BadReply(Exception):
@@ -54,7 +60,9 @@ def read_completion(loaded: Any) -> Reply:
         choice = loaded["choices"][0]
         message = choice["message"]
         content, parted = _text_and_reasoning(message.get("content"))
-        separate = "".join(_text_and_reasoning(message.get("reasoning_content") or message.get("reasoning")))
+        separate = "".join(
+            _text_and_reasoning(next((message[name] for name in REASONING_FIELDS if message.get(name)), None))
+        )
         reason = well_formed(str(choice.get("finish_reason") or NOT_GIVEN))[:_REASON_CHARACTERS]
     except (LookupError, TypeError, AttributeError) as error:
         raise _not_a_completion(error, json.dumps(loaded, default=str)) from None
@@ -72,7 +80,8 @@ def checked_reply(
 
     An empty message is a reply: the model said nothing, and would again. Raises `BadReply` for one that ended by the
     service's failure, and for one whose model reasoned, ended by itself, and yet has no content: then the reasoning
-    may hold the answer, and what it says is not for us to guess (PROTOCOL 1.3, rules 1 and 5).
+    may hold the answer, and what it says is not for us to guess (PROTOCOL 1.3, rules 1 and 5). So it is where the
+    server shows nothing at all and counts the tokens of something.
     """
     if ending(finish_reason) is Ending.SERVICE_FAILURE:
         raise BadReply(f"the server ended its reply with {finish_reason!r}")
@@ -80,6 +89,11 @@ def checked_reply(
         raise BadReply(
             "the reply has reasoning and no content: either the model gave no answer, or the server's reasoning parser "
             "takes the answer itself for reasoning (serve without it, or turn thinking on)"
+        )
+    if ending(finish_reason) is Ending.NORMAL and not content and (n_new_tokens or 0) > _MOST_TOKENS_OF_NOTHING:
+        raise BadReply(
+            f"the server counts {n_new_tokens} new tokens and shows no word of them: it keeps the model's reasoning to "
+            "itself, or the answer too"
         )
     cut = split_inline(content)
     return Reply(
@@ -132,7 +146,7 @@ def _part(part: Any) -> tuple[str, str]:
             raise TypeError(f"a part's text is a {type(part['text']).__name__}")
         return part["text"], ""
     if kind in _REASONING_PARTS:
-        inner = next((part[name] for name in (*_REASONING_PARTS, "text") if part.get(name)), "")
+        inner = next((part[name] for name in _REASONING_TEXTS if part.get(name)), "")
         return "", "".join(_text_and_reasoning(inner))
     return "", ""
 

@@ -5,6 +5,8 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+from egobench_tasks.servers.reply import REASONING_FIELDS
+
 MAX_REPLY_BYTES = 8 * 2**20
 """32,768 new tokens take well under a megabyte; read as JSON, a body takes up to thirty times its size."""
 
@@ -93,7 +95,8 @@ class _Told:
         self._usage = event.get("usage") or self._usage
         for choice in event["choices"][:1]:
             said = choice.get("delta") or choice.get("message") or {}
-            content, thought = said.get("content"), said.get("reasoning_content") or said.get("reasoning")
+            content = said.get("content")
+            thought = next((said[name] for name in REASONING_FIELDS if said.get(name)), None)
             if content is not None:
                 self._parts += content if isinstance(content, list) else [{"type": "text", "text": content}]
                 self.n_characters += len(str(content))

@@ -74,7 +74,7 @@ def test_a_reply_that_tells_of_the_services_failure_is_none(reason):
 
 
 @pytest.mark.parametrize("content", [None, "", " \n", []])
-@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "thinking"])
 def test_reasoning_without_content_is_no_reply(content, field):
     with pytest.raises(BadReply, match="reasoning and no content"):
         read_reply(body_of(content, **{field: 'I say {"answer": ["A"]}'}))
@@ -93,6 +93,21 @@ def test_reasoning_without_content_is_no_reply(content, field):
 def test_content_as_a_list_of_parts(content, text, reasoning):
     reply = read_reply(body_of(content))
     assert (reply.text, reply.reasoning) == (text, reasoning)
+
+
+def test_reasoning_in_details_without_content_is_no_reply():
+    details = [{"type": "reasoning.summary", "summary": "on A"}, {"type": "reasoning.text", "text": ", surely"}]
+    with pytest.raises(BadReply, match="reasoning and no content"):
+        read_reply(body_of(None, reasoning_details=details))
+    assert read_reply(body_of("a", reasoning_details=details)).reasoning == "on A, surely"
+
+
+@pytest.mark.parametrize("content", [None, "", []])
+def test_tokens_of_which_a_server_shows_nothing_are_no_empty_answer(content):
+    shown = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
+    with pytest.raises(BadReply, match="412 new tokens"):
+        read_reply(json.dumps({**shown, "usage": {"completion_tokens": 412}}))
+    assert read_reply(json.dumps({**shown, "usage": {"completion_tokens": 2}})).text == ""
 
 
 def test_no_finish_reason_is_kept_as_that():
