@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import httpx
 from tqdm import tqdm
 
+from egobench_tasks.scoring.endings import is_known
 from egobench_tasks.servers.body import Body
 from egobench_tasks.servers.dialect import Message, adapted, first_dialect
 from egobench_tasks.servers.failures import FailureKind, RequestFailed, kind_of_status
@@ -83,6 +84,7 @@ class ServerClient:
         self._limited_s = -1.0
         self._last_reply_s = self._last_sign_s = time.monotonic()
         self._under_way: dict[object, float] = {}
+        self._odd_ends: set[str] = set()
         self._http = make_transport(settings.base_url, settings.most_at_once)
         self._watch: asyncio.Task[None] | None = None
 
@@ -179,8 +181,18 @@ class ServerClient:
         except BadReply as error:
             kind = FailureKind.BAD_REPLY if '"choices"' in text else FailureKind.NO_COMPLETION
             raise _Failure(kind, self._masked(str(error))) from None
+        self._tell_of_odd_end(reply.finish_reason)
         long = [secret for secret in self._secrets if len(secret) >= _SHORT_SECRET]
         return replace(reply, text=_mask(reply.text, long), reasoning=_mask(reply.reasoning, long))
+
+    def _tell_of_odd_end(self, finish_reason: str) -> None:
+        """A word that nobody listed is no normal end, so its replies hold no answer: not in silence."""
+        if not is_known(finish_reason) and finish_reason not in self._odd_ends:
+            self._odd_ends.add(finish_reason)
+            self._tell(
+                f"{self.settings.model}'s server ends replies with {finish_reason!r}, which is not known as a normal "
+                "end: such replies count as no answer"
+            )
 
     def _of_status(self, response: httpx.Response, text: str) -> _Failure:
         status = response.status_code

@@ -129,6 +129,14 @@ def test_a_provider_that_only_streams_is_asked_for_a_stream_and_says_so_once(ser
     assert "replies in one piece" in line and "Only stream=true" in line
 
 
+@pytest.mark.parametrize("word", ["stop", "length", "content_filter", "satiated"])
+def test_an_end_that_nobody_knows_is_told(server, complete, word):
+    server.answer = lambda handler, request: server.send(handler, server.completion(finish_reason=word))
+    reply, told = complete()
+    assert reply.finish_reason == word
+    assert ["'satiated'" in line for line in told] == ([True] if word == "satiated" else [])
+
+
 @pytest.mark.parametrize("events", [EVENTS[:2], []])
 def test_a_stream_that_breaks_off_is_no_reply(server, complete, events):
     server.answer = lambda handler, request: stream(handler, events, done=False)
