@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from egobench_tasks.errors import InputError
+from egobench_tasks.texts import one_line
 
 MAX_BYTES = 64 * 2**20
 _MAX_YAML_DEPTH = 100
@@ -40,8 +41,11 @@ def parse_yaml(text: str) -> Any:
 
 
 def parse_json(text: str) -> Any:
-    """Parse JSON without keys that stand twice. Raises ``ValueError``, or ``RecursionError`` for too deep nesting."""
-    return json.loads(text, object_pairs_hook=unique_keys)
+    """Parse JSON without keys that stand twice, nested as deep as Python reads. Raises ``ValueError``."""
+    try:
+        return json.loads(text, object_pairs_hook=unique_keys)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -66,11 +70,7 @@ def _read(path: Path, what: str, parse: Callable[[str], Any]) -> Any:
     except RecursionError:
         raise InputError(f"{path}: cannot read {what}: it is nested too deeply") from None
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: cannot read {what}: {_one_line(error)}") from error
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+        raise InputError(f"{path}: cannot read {what}: {one_line(error)}") from error
 
 
 class _StrictLoader(yaml.SafeLoader):

@@ -28,6 +28,11 @@ def first_line(error: Exception) -> str:
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
+def one_line(error: Exception) -> str:
+    """Return all that an error says, in one line."""
+    return " ".join(str(error).split())
+
+
 def some_of(names: Sequence[str], most: int = 3) -> str:
     """Return the first of some names and how many more there are: ``a, b, c and 489 more``."""
     shown = ", ".join(names[:most])

@@ -1,6 +1,5 @@
 """What `egobench check` looks at: a dataset folder, listed and its tables read once."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import pyarrow.parquet as pq
 
 from dataset_scripts.check.finding import Finding, error
 from dataset_scripts.repository.videofolder import REPORT_NAME
+from egobench_tasks.documents import parse_json
 
 CARD, REGISTRATION = "README.md", "eval.yaml"
 TABLE_NAME = "metadata.parquet"
@@ -68,7 +68,7 @@ def read_dataset_folder(root: Path) -> tuple[DatasetFolder, list[Finding]]:
 
 def _read_report(path: Path) -> Mapping[str, Any]:
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
+        report = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return report if isinstance(report, dict) else {}

@@ -1,7 +1,6 @@
 """Where things lie in EgoGears' raw release (PROTOCOL 1.1): question files, clips in folders or tars, checksums."""
 
 import csv
-import json
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 from dataset_scripts.egogears.rows import is_inner_path
 from dataset_scripts.repository.clips import ClipSource
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 
 SINGLE_FOLDER = Path("single_video_567")
@@ -92,7 +92,7 @@ def read_source_manifest(source: Path) -> SourceManifest:
     if not path.is_file():
         return SourceManifest(None, None)
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8-sig"))
+        manifest = parse_json(path.read_text(encoding="utf-8-sig"))
         if not isinstance(manifest, dict):
             raise ValueError("not a JSON object")
         return SourceManifest(manifest.get("questions"), _answer_counts(manifest.get("answer_count_distribution")))

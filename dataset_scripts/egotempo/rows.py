@@ -1,12 +1,12 @@
 """Reading EgoTempo's annotation file strictly (PROTOCOL 2): every complaint names the file and the row."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from egobench_tasks.benchmarks import EGOTEMPO
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 
 _FIELDS = ("question_id", "clip_id", "question_type", "question", "answer")
@@ -81,7 +81,7 @@ def distinct_windows(records: Sequence[OpenRecord]) -> list[Window]:
 
 def _rows(path: Path) -> Sequence[object]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        content = parse_json(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot read the annotations: {error}") from error
     rows = content.get("annotations") if isinstance(content, dict) else None

@@ -22,6 +22,7 @@ import yaml
 from tqdm import tqdm
 
 from dataset_scripts.repository.clips import ClipFacts, ClipSource
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.files import sha256_of, write_atomically
 
@@ -149,7 +150,7 @@ def check_target(out: Path, builder: str, configs: Sequence[str]) -> None:
 
 def _read_report(path: Path) -> Mapping[str, Any]:
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
+        report = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return report if isinstance(report, dict) else {}

@@ -22,6 +22,7 @@ from dataset_scripts.sample.questions import single_questions as make_single_que
 from dataset_scripts.sample.scene import Scene
 from dataset_scripts.sample.world import Clip, make_world
 from egobench_tasks import __version__
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import sha256_of
 
@@ -91,7 +92,7 @@ def _write(release: SampleRelease, raw: Path, recipe: Mapping[str, Any]) -> None
 def _read_recipe(raw: Path) -> Any:
     """What a sample was made from; None where the folder holds no sample."""
     try:
-        return json.loads((raw / _RECIPE).read_text(encoding="utf-8"))
+        return parse_json((raw / _RECIPE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from egobench_tasks.commands.groups import PORT
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.extras import install_command
 
@@ -175,7 +176,7 @@ def browse(
     host: Annotated[str, typer.Option(help="Another address than loopback lets everyone on the network look.")] = (
         "127.0.0.1"
     ),
-    port: Annotated[int, typer.Option(help="The port of the page.")] = 7860,
+    port: Annotated[int, PORT] = 7860,
     report: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The report to link to, as `egobench report` wrote it.")
     ] = None,

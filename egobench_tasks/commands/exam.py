@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from egobench_tasks.commands.groups import PageUnlessNamed
+from egobench_tasks.commands.groups import PORT, PageUnlessNamed
 
 exam_app = typer.Typer(cls=PageUnlessNamed, no_args_is_help=True, help="People answer the benchmark as models do.")
 
@@ -26,7 +26,7 @@ def page(
     host: Annotated[str, typer.Option(help="Another address than loopback lets everyone on the network in.")] = (
         "127.0.0.1"
     ),
-    port: Annotated[int, typer.Option(help="The port of the page.")] = 7860,
+    port: Annotated[int, PORT] = 7860,
 ) -> None:
     """Ask people what models are asked; each one's answers become a run for `report` and `compare`.
 

@@ -1,10 +1,12 @@
-"""Groups of commands one of which need not be named."""
+"""What commands with a page share: its port, and groups in which the page need not be named."""
 
 from typing import Any
 
+import typer
 from typer.core import TyperGroup
 
 PAGE = "page"
+PORT = typer.Option(min=1, max=65_535, help="The port of the page.")
 
 
 class PageUnlessNamed(TyperGroup):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from egobench_tasks.commands.groups import PageUnlessNamed
+from egobench_tasks.commands.groups import PORT, PageUnlessNamed
 from egobench_tasks.errors import InputError
 
 review_app = typer.Typer(cls=PageUnlessNamed, no_args_is_help=True, help="People confirm, repair or drop questions.")
@@ -13,7 +13,6 @@ review_app = typer.Typer(cls=PageUnlessNamed, no_args_is_help=True, help="People
 _DATASET = typer.Argument(help="A dataset folder, or ORG/NAME[@REVISION] on the Hub.")
 _DECISIONS = typer.Option(help="The folder of reviews: a file a reviewer.")
 _HOST = typer.Option(help="Another address than loopback lets everyone on the network in.")
-_PORT = typer.Option(help="The port of the page.")
 
 
 @review_app.command()
@@ -26,7 +25,7 @@ def page(
     ] = None,
     blind: Annotated[bool, typer.Option("--blind", help="Show the gold once all options are marked.")] = False,
     host: Annotated[str, _HOST] = "127.0.0.1",
-    port: Annotated[int, _PORT] = 7860,
+    port: Annotated[int, PORT] = 7860,
 ) -> None:
     """Watch clips, mark options, confirm, repair or drop. Decisions are on disk at once; goes on where it stopped."""
     from egobench_tasks.data import parse_location

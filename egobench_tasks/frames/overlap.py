@@ -19,6 +19,7 @@ from PIL import Image
 from tqdm import tqdm
 
 from egobench_tasks.cache import cache_dir
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import write_atomically
 from egobench_tasks.frames.lazy import FrameRequest
@@ -153,7 +154,7 @@ def read_footage(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
         if content["schema"] != _SCHEMA:
             raise ValueError(f"schema {content['schema']}")
         return {str(digest): str(recording) for digest, recording in content["recordings"].items()}

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import write_atomically
 from egobench_tasks.judge.identity import JudgeIdentity, answer_digest, from_record, to_record
@@ -72,7 +73,7 @@ def read_verdict_files(run: Path) -> list[VerdictFile]:
 
 def _read(path: Path) -> VerdictFile:
     try:
-        content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content: Mapping[str, Any] = parse_json(path.read_text(encoding="utf-8"))
         if content.get("schema") != SCHEMA:
             raise InputError(f"{path}: does not say of which answers its verdicts are; remove it, and {_JUDGE_AGAIN}")
         verdicts = {

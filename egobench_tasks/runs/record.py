@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import write_atomically
 from egobench_tasks.runs.values import from_json
@@ -233,7 +234,7 @@ def without_times(record: RunRecord) -> RunRecord:
 def read_record(path: Path) -> RunRecord:
     """Return the record in one ``run.json``. Raises ``InputError`` where it cannot be read as one."""
     try:
-        record = from_json(RunRecord, json.loads(path.read_text(encoding="utf-8")))
+        record = from_json(RunRecord, parse_json(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"{path}: cannot be read as a run's record ({type(error).__name__}: {error}); move it away, or read it "

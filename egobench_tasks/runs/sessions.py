@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from egobench_tasks.documents import parse_json
 from egobench_tasks.files import write_atomically
 from egobench_tasks.runs.record import Answerer, utc_now
 from egobench_tasks.runs.values import from_json
@@ -79,7 +80,7 @@ def read_sessions(folder: Path) -> dict[str, Session]:
         if not path.is_file():  # a pipe of that name would be waited for without end
             continue
         try:
-            found[path.name.removesuffix(SUFFIX)] = from_json(Session, json.loads(path.read_text(encoding="utf-8")))
+            found[path.name.removesuffix(SUFFIX)] = from_json(Session, parse_json(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError, AttributeError):
             continue
     return dict(sorted(found.items(), key=lambda item: (item[1].started_utc, item[0])))

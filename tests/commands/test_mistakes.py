@@ -42,11 +42,15 @@ MISTAKES = {
     "nothing to compare": ("egobench compare {data} absent", "--save-details"),
     "format": ("egobench report {data} --format pdf", "known are.*html"),
     "frames of the other": ("egobench frames {data} --spec fps1", "its own are center, f8"),
+    "port": ("egobench browse {data} --port 99999", "65535"),
+    "no samples": ("egobench run transformers {model} egogears --max-samples 0", "leave it out to ask everything"),
     "judge": ("egobench judge {data}", "--model and --base-url"),
     "word of a task": ("egobench tasks swaped", r"did you mean swapped\?"),
     "plain task": ("lighteval accelerate {model} egogear --vision-model {plain}", r"did you mean egogears\?"),
     "plain part": ("lighteval accelerate {model} egotempo:x|0 --vision-model {plain}", "egotempo:counting_actions"),
     "plain few-shots": ("lighteval accelerate {model} egogears|x --vision-model {plain}", "NAME or NAME|0"),
+    "plain solved examples": ("lighteval accelerate {model} egogears:single|5 --vision-model {plain}", "single|0"),
+    "plain type": ("lighteval accelerate {model},dtype=fp17 egogears|0 --vision-model {plain}", "no 'fp17'.*fp16"),
     "plain without eyes": ("lighteval accelerate {model} egogears|0 {plain}", "--vision-model"),
     "plain model": ("lighteval accelerate model_name=/no/m egogears|0 --vision-model {plain}", "/no/m: its config"),
     "plain custom file": ("lighteval custom x absent.py egogears|0 {plain}", "absent.py: no such file"),
@@ -110,6 +114,7 @@ def test_no_mistake_ends_in_a_traceback(commands, world):
     ("words", "remedy"),
     [
         (["{model},batchsize=2", "egogears|0"], r"did you mean batch_size\?"),
+        (["tiny-model", "egogears|0"], r'given as "model_name=FOLDER_OR_NAME'),
         (["{model}", "egogears"], r'write "egogears\|0"'),
     ],
 )

@@ -103,7 +103,7 @@ def test_a_run_killed_before_its_record_was_written_leaves_a_number_and_no_recor
     assert [record.number for record in read_records(tmp_path)] == [1, 3]
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"number": "1"}', "\ud800"])
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"number": "1"}', "\ud800", "[" * 100_000])
 def test_a_record_that_is_none_is_refused_by_its_path(tmp_path, content):
     path = tmp_path / "runs" / "0001" / "run.json"
     path.parent.mkdir(parents=True)

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.export.manifest import Manifest
 from egobench_tasks.scoring.endings import NOT_GIVEN
@@ -101,7 +102,7 @@ def _lines(path: Path) -> Iterator[_Line]:
 
 def _line(text: str, where: str) -> _Line:
     try:
-        row = json.loads(text)
+        row = parse_json(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: is no JSON ({type(error).__name__}: {error}); was the file cut short?") from error
     if isinstance(row, Mapping):

@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import write_atomically
 from egobench_tasks.runs.values import from_json
@@ -114,7 +115,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     """Return the manifest in a folder, None where there is none. Raises ``InputError`` where it cannot be read."""
     path = folder / MANIFEST_NAME
     try:
-        found = from_json(Manifest, json.loads(path.read_text(encoding="utf-8")))
+        found = from_json(Manifest, parse_json(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -111,6 +111,8 @@ def _hook_dataset_loading() -> None:
         if not isinstance(prompt, RowPrompt):
             return stock(task)
         with usage_errors():
+            if task.config.num_fewshots:
+                raise InputError(f"{task.config.full_name}: is asked without solved examples: {task.name}|0")
             prompt.prepare()
             location = pin(locate(prompt.benchmark))
             rows = prompt.select(load_rows(location, task.config.hf_subset))

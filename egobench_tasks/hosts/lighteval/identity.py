@@ -4,7 +4,6 @@ An answer is kept under its model's identity, and so is never taken for another 
 """
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -16,6 +15,7 @@ from huggingface_hub.file_download import repo_folder_name
 from lighteval.models.abstract_model import ModelConfig
 from pydantic import create_model
 
+from egobench_tasks.documents import parse_json
 from egobench_tasks.extras import DISTRIBUTION
 from egobench_tasks.files import sha256_of
 from egobench_tasks.runs.circumstances import library_versions
@@ -125,7 +125,7 @@ def _sha256_of_parts(path: Path) -> str:
 def _base_of(folder: Path) -> tuple[str, str] | None:
     """The name and revision of the model that an adapter's folder is for."""
     try:
-        adapter = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+        adapter = parse_json((folder / "adapter_config.json").read_text(encoding="utf-8"))
         name = adapter["base_model_name_or_path"]
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -4,7 +4,6 @@ lighteval's own pipeline scores the answers anew over every question of the spli
 that no run answered stays in the denominator.
 """
 
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from lighteval.models.abstract_model import ModelConfig
 from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc
 
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.files import check_output_folder
 from egobench_tasks.hosts.lighteval.details import DETAILS_NAME
@@ -166,7 +166,7 @@ def _saved_run(folder: Path, date: str, details: Mapping[str, Path]) -> SavedRun
     if results is None:
         raise InputError(f"{folder}: details of {date} without a results_{date}.json beside them")
     try:
-        saved = json.loads(results.read_text(encoding="utf-8"))
+        saved = parse_json(results.read_text(encoding="utf-8"))
         inputs = {task: _input(config) for task, config in saved["config_tasks"].items()}
         return SavedRun(results, _record(results, date), saved["config_general"]["model_config"], inputs, details)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

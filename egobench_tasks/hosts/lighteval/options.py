@@ -64,6 +64,8 @@ def _options(
     job_id: cli_args.job_id.type = cli_args.job_id.default,
 ) -> LightevalOptions:
     """Further options, lighteval's own."""
+    if max_samples is not None and max_samples < 1:  # lighteval takes none for all
+        raise InputError(f"--max-samples {max_samples}: is at least 1; leave it out to ask everything")
     tracker = {
         "output_dir": output_dir,
         "results_path_template": results_path_template,

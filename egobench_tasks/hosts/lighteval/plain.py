@@ -43,7 +43,10 @@ def mistake(error: Any) -> str | None:
         name = error.filename
         return f'{name}: lighteval takes this for the folder of that name, which is here; write "{name}|0"'
     if type(error).__name__ == "ValidationError" and getattr(error, "title", "").endswith("ModelConfig"):
-        return "; ".join(map(_fault, error.errors()))
+        faults = error.errors()
+        if any(fault["type"] == "missing" and fault["loc"] == ("model_name",) for fault in faults):
+            return 'no model_name; a model is given as "model_name=FOLDER_OR_NAME,batch_size=4,…"'
+        return "; ".join(map(_fault, faults))
     return None
 
 

@@ -1,6 +1,5 @@
 """One file of details of lighteval's, and what the results file beside it says shaped its answers."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.details import DetailsFile, details_files
 from egobench_tasks.judge.identity import JudgeIdentity
@@ -112,7 +112,7 @@ def _saved_task(file: DetailsFile, results: Path, saved: Any, record: RunRecord 
 
 def _read_results(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as lighteval's results ({type(error).__name__}: {error})") from error
 

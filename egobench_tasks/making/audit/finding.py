@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import write_atomically
 
@@ -81,7 +82,7 @@ def read_findings(path: Path) -> list[Finding]:
     findings = []
     for number, line in enumerate(lines, start=1):
         try:
-            record = json.loads(line)
+            record = parse_json(line)
             findings.append(
                 Finding(
                     str(record["question_id"]),

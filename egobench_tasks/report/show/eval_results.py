@@ -3,7 +3,6 @@
 The form is the Hub's (huggingface_hub's ``EvalResultEntry``); task ids are those of the dataset's ``eval.yaml``.
 """
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
 from egobench_tasks import __version__
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.details import count_rows, lost_rows
 from egobench_tasks.hosts.lighteval.saved import only_run
@@ -108,7 +108,7 @@ def _tasks(run: Path, pattern: re.Pattern[str]) -> list[_Task]:
 def _task(run: Path, model: str, task: SavedTask) -> _Task:
     results = run / "results" / model / f"results_{task.date}.json"
     try:
-        saved = json.loads(results.read_text(encoding="utf-8"))
+        saved = parse_json(results.read_text(encoding="utf-8"))
         scores, config = saved["results"][task.name], saved["config_tasks"][task.name]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(

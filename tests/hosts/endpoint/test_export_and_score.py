@@ -152,12 +152,15 @@ def exported(dataset, tmp_path):
         (lambda rows: [*rows, {**rows[0], "finish_reason": ["stop"]}], "finish_reason must be text"),
         (lambda rows: [*rows, ["stop"]], "is no answer; expected"),
         (lambda rows: [*rows[:-1], "cut"], None),
+        (lambda rows: rows, "given twice"),
     ],
 )
 def test_answers_that_cannot_be_told_apart_are_named(exported, tmp_path, change, says):
     out, manifest = exported
     rows = [{"question_id": one.question_id, "text": A, "finish_reason": "stop"} for one in manifest.written]
     text = "\n".join(json.dumps(row) for row in change(rows))
+    if says == "given twice":
+        text = text.replace('"text"', '"text": "B", "text"', 1)
     if says is None:
         text, says = text[:-3], ":12: is no JSON"
     (tmp_path / "answers.jsonl").write_text(text)

@@ -1,7 +1,6 @@
 """Finding and loading a model's parts. What can be known before the weights are read is found out before."""
 
 import importlib.util
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from transformers.dynamic_module_utils import get_class_from_dynamic_module
 from transformers.quantizers.auto import AutoQuantizationConfig
 from transformers.utils.quantization_config import BitsAndBytesConfig
 
+from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 from egobench_tasks.extras import install_command
 from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
@@ -138,7 +138,7 @@ def _base_of(folder: Path) -> str:
     """The model that an adapter was trained on, as the adapter names it."""
     path = folder / _ADAPTER_FILE
     try:
-        base = json.loads(path.read_text(encoding="utf-8"))["base_model_name_or_path"]
+        base = parse_json(path.read_text(encoding="utf-8"))["base_model_name_or_path"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: names no base_model_name_or_path ({type(error).__name__})") from error
     if not isinstance(base, str) or not base:

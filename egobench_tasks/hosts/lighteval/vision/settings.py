@@ -11,9 +11,10 @@ import yaml
 from lighteval.models.transformers.vlm_transformers_model import VLMTransformersModelConfig
 from pydantic import Field, ValidationError, field_validator
 
+from egobench_tasks.documents import parse_yaml, read_yaml
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.vision.names import SETTINGS
-from egobench_tasks.texts import nearest
+from egobench_tasks.texts import nearest, one_line
 
 IN_ORDER = "in-order"
 """``chat_template=in-order``: the model's own template, with the marks of images written into the text by us."""
@@ -80,8 +81,19 @@ class FrameVLMConfig(VLMTransformersModelConfig):
 
     @classmethod
     def of(cls, config: VLMTransformersModelConfig) -> Self:
-        """Return lighteval's own settings as ours: plain `lighteval` knows no others."""
-        return config if isinstance(config, cls) else cls(**config.model_dump(exclude_unset=True))
+        """Return lighteval's own settings as ours: plain `lighteval` knows no others, and checks fewer of them.
+
+        Raises ``InputError`` for a value that none of them has.
+        """
+        return config if isinstance(config, cls) else cls.checked(config.model_dump(exclude_unset=True))
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any]) -> Self:
+        """Return the settings with these values. Raises ``InputError`` naming what is wrong and what is nearest."""
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            raise InputError("\n".join(_fault(one) for one in error.errors())) from None
 
     def named(self) -> Self:
         """Return the settings under the name that results and tables show: video input is another condition."""
@@ -160,10 +172,7 @@ def read_settings(text: str) -> FrameVLMConfig:
         raise InputError("settled: is for the program to write; leave it out")
     if "model_name" not in values:
         raise InputError('no model_name; a model is given as "model_name=FOLDER_OR_NAME,…" or in a YAML file')
-    try:
-        return FrameVLMConfig(**values)
-    except ValidationError as error:
-        raise InputError("\n".join(_fault(one) for one in error.errors())) from None
+    return FrameVLMConfig.checked(values)
 
 
 def _known(name: str, known: Iterable[str]) -> str:
@@ -199,12 +208,7 @@ def _fault(error: Mapping[str, Any]) -> str:
 
 
 def _from_file(path: Path) -> dict[str, Any]:
-    try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error})") from error
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: is not YAML ({error})") from error
+    loaded = read_yaml(path, "the model's settings")
     values = loaded.get("model_parameters") if isinstance(loaded, Mapping) else None
     if not isinstance(values, Mapping):
         raise InputError(f"{path}: must hold a mapping named model_parameters, with model_name and further settings")
@@ -249,9 +253,9 @@ _TIGHT_KEY = re.compile(r"""(?<=[{,\s])([\w"']+)\s*[:=](?!//)\s*""")
 def _value(name: str, text: str) -> Any:
     if text[:1] in ("{", "["):
         try:
-            return yaml.safe_load(_TIGHT_KEY.sub(r"\1: ", text))
+            return parse_yaml(_TIGHT_KEY.sub(r"\1: ", text))
         except yaml.YAMLError as error:
-            raise InputError(f"{name}={text}: cannot be read as a mapping ({error})") from error
+            raise InputError(f"{name}={text}: cannot be read as a mapping ({one_line(error)})") from error
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
         return text[1:-1]
     return text

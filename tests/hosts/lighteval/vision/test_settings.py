@@ -83,8 +83,29 @@ def test_a_yaml_file_of_another_form_is_one_message(tmp_path, content):
         read_settings(str(path))
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [("{dtype: bf16, dtype: fp16}", "'dtype' is given twice"), ("&a [1]\nagain: *a", r"aliases .* are not taken")],
+)
+def test_a_yaml_file_of_a_model_is_read_as_strictly_as_any_other(tmp_path, content, says):
+    path = tmp_path / "model.yaml"
+    path.write_text(f"model_parameters: {content}")
+    with pytest.raises(InputError, match=says) as error:
+        read_settings(str(path))
+    assert "\n" not in str(error.value)
+    with pytest.raises(InputError, match="given twice"):
+        read_settings("model_name=x,images_kwargs={max_pixels: 1, max_pixels: 2}")
+
+
+def test_a_value_that_only_we_check_is_named_for_lightevals_own_settings():
+    from lighteval.models.transformers.vlm_transformers_model import VLMTransformersModelConfig
+
+    with pytest.raises(InputError, match=r"dtype=fp17: there is no 'fp17'"):
+        FrameVLMConfig.of(VLMTransformersModelConfig(model_name="x", dtype="fp17"))
+
+
 def test_a_missing_yaml_file_is_one_message(tmp_path):
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot read"):
         read_settings(str(tmp_path / "none.yaml"))
 
 
