@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from egobench_tasks.commands.exam import exam_app
+from egobench_tasks.commands.groups import SeveralModels
 from egobench_tasks.commands.review import review_app
 from egobench_tasks.extras import needs_extra
 from egobench_tasks.stopping import ending_on_sigterm
@@ -15,20 +16,21 @@ app.add_typer(review_app, name="review")
 app.add_typer(exam_app, name="exam")
 
 
-@app.command()
+@app.command(cls=SeveralModels)
 @ending_on_sigterm()
 def audit(
     dataset: Annotated[str, typer.Argument(help="A dataset folder, or ORG/NAME[@REVISION] on the Hub.")],
     models: Annotated[
-        list[Path] | None, typer.Option(metavar="CONFIG.yaml", help="An endpoint's settings; may be repeated.")
+        list[Path] | None,
+        typer.Option(metavar="CONFIG.yaml …", help="Endpoints' settings: one file a model, one after the other."),
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder to write into.")] = Path("audit"),
     repeats: Annotated[int, typer.Option(min=1, help="How often a model is asked each question in each view.")] = 3,
 ) -> None:
     """How sound are these questions? Findings from words alone, and from models shown less than all.
 
-    Writes audit.html, audit.md, csv/ and findings.jsonl. Nothing is dropped. Open answers are judged by the judge of
-    EGOBENCH_JUDGE_… .
+    Writes audit.html, audit.md, audit.csv, csv/ and findings.jsonl. Nothing is dropped. Open answers are judged by
+    the judge of EGOBENCH_JUDGE_… .
     """
     with needs_extra("making", "an audit"):
         from egobench_tasks.making.audit.run import audit as run

@@ -114,10 +114,10 @@ def _against_gold(question: AuditedQuestion, replies: Sequence[Reply]) -> Iterat
     full = _by_model(replies, View.FULL)
     if len(full) < 2 or any(reply.right is not False for own in full.values() for reply in own):
         return
-    usual = {model: _usual(own) for model, own in full.items()}
+    usual = {model: usual_answer(own) for model, own in full.items()}
     said = set(usual.values())
     if len(said) == 1 and (answer := said.pop()):
-        message = f"all models answer {answer!r}, the gold is {_gold(question)!r}"
+        message = f"all models answer {answer!r}, the gold is {question.gold!r}"
         yield Finding(question.question_id, Rule.SUSPECT_GOLD, message, (), {"answers": usual})
     else:
         yield Finding(question.question_id, Rule.NEVER_RIGHT, "no model is right", (), {"answers": usual})
@@ -136,7 +136,7 @@ def _against_options(
             against[_letter(index)] = opposed
     if against:
         who = "; ".join(f"{letter} by {', '.join(models)}" for letter, models in against.items())
-        message = f"options seen otherwise than the gold {_gold(question)}: {who}"
+        message = f"options seen otherwise than the gold {question.gold}: {who}"
         yield Finding(question.question_id, Rule.OPTION_CONTRADICTED, message, (), {"options": against})
 
 
@@ -148,13 +148,9 @@ def _by_model(replies: Iterable[Reply], view: View) -> dict[str, list[Reply]]:
     return found
 
 
-def _usual(replies: Sequence[Reply]) -> str:
-    """A model's commonest answer; of several, the first it gave."""
+def usual_answer(replies: Sequence[Reply]) -> str:
+    """Return a model's commonest answer; of several, the first it gave."""
     return Counter(reply.said for reply in replies).most_common(1)[0][0]
-
-
-def _gold(question: AuditedQuestion) -> str:
-    return "".join(map(_letter, sorted(question.right))) if question.options else question.answer
 
 
 def _letter(index: int) -> str:

@@ -37,6 +37,12 @@ class AuditedQuestion:
     footage: tuple[Footage, ...]
 
     @property
+    def gold(self) -> str:
+        """The gold as a model's answer is read: the right options' letters in the dataset, or the answer's text."""
+        letters = "".join(chr(ord("A") + index) for index in sorted(self.right))
+        return letters if self.options else self.answer
+
+    @property
     def wrong_options(self) -> tuple[str, ...]:
         """The options that are not right."""
         return tuple(text for index, text in enumerate(self.options) if index not in self.right)

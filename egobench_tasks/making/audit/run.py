@@ -8,6 +8,7 @@ from egobench_tasks.asking.open import to_judge
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import DatasetLocation, pin
 from egobench_tasks.errors import InputError
+from egobench_tasks.files import check_output_folder
 from egobench_tasks.hosts.endpoint.settings import EndpointSettings, load_endpoint_settings
 from egobench_tasks.judge.client import judge
 from egobench_tasks.judge.prompt import JudgeItem
@@ -15,16 +16,14 @@ from egobench_tasks.judge.settings import JudgeSettings
 from egobench_tasks.judge.store import VerdictStore, default_store_path
 from egobench_tasks.making.audit.asked import AskedAll, Judge, ask_models
 from egobench_tasks.making.audit.document import audit_document
-from egobench_tasks.making.audit.finding import Finding, by_rule, write_findings
+from egobench_tasks.making.audit.files import write_audit
+from egobench_tasks.making.audit.finding import Finding, by_rule
 from egobench_tasks.making.audit.models import audit_replies
 from egobench_tasks.making.audit.question import load_audited
 from egobench_tasks.making.audit.views import choice_views, open_views, statements
 from egobench_tasks.making.audit.words import audit_words
-from egobench_tasks.report.show.write import Format, write_document
 from egobench_tasks.runs.repeats import check_repeats
 from egobench_tasks.scoring.answers import NORMAL_STOP
-
-FINDINGS_FILE = "findings.jsonl"
 
 
 def audit(
@@ -42,6 +41,7 @@ def audit(
     Returns the findings and the files written. Raises ``InputError`` for a dataset or a model's file that cannot be
     used, before anything is asked, and ``EgobenchError`` for a server that ignores images.
     """
+    check_output_folder(out)
     settings = read_models(models)
     for one in settings.values():
         check_repeats(repeats, one.temperature, one.seed, f"temperature (0.7) for {one.model}, or a seed that it takes")
@@ -55,10 +55,7 @@ def audit(
         said = ask_models(settings, views, options, repeats, _judge_of(judge_settings))
         findings += audit_replies(questions, said)
     findings = by_rule(findings)
-    formats = (Format.HTML, Format.MARKDOWN, Format.CSV)
-    written = write_document(audit_document(benchmark.title, questions, findings, said), out, "audit", formats)
-    write_findings(out / FINDINGS_FILE, findings)
-    return findings, [*written, out / FINDINGS_FILE]
+    return findings, write_audit(audit_document(benchmark.title, questions, findings, said), findings, out)
 
 
 def read_models(paths: Sequence[Path]) -> Mapping[str, EndpointSettings]:
