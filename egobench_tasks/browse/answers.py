@@ -2,15 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from egobench_tasks.browse.catalogue import Verdict
 from egobench_tasks.browse.question import RunAnswer
 from egobench_tasks.errors import InputError
-from egobench_tasks.hosts.lighteval.details import read_rows
 from egobench_tasks.report.read.choice_outcomes import Outcome, score_task
 from egobench_tasks.report.read.choice_questions import Split
-from egobench_tasks.report.read.open_reader import first_reasoning
 from egobench_tasks.report.read.responses import Response, Run, TaskRun
 from egobench_tasks.report.read.states import ANSWERED, TITLES, UNFINISHED
 
@@ -43,22 +40,16 @@ def _task_answers(name: str, task: TaskRun, split: Split) -> dict[str, RunAnswer
     responses = list(task.responses())
     outcomes = score_task(replace(task, responses=lambda: responses), split)  # the report's own path
     by_id = {response.question_id: response for response in responses}
-    reasonings = kept_reasonings(task.source)
-    return {
-        outcome.question_id: _answer(
-            name, task, outcome, by_id.get(outcome.question_id), reasonings.get(outcome.question_id, "")
-        )
-        for outcome in outcomes
-    }
+    return {outcome.question_id: _answer(name, task, outcome, by_id.get(outcome.question_id)) for outcome in outcomes}
 
 
-def _answer(name: str, task: TaskRun, outcome: Outcome, response: Response | None, reasoning: str) -> RunAnswer:
+def _answer(name: str, task: TaskRun, outcome: Outcome, response: Response | None) -> RunAnswer:
     answered = outcome.state == ANSWERED
     return RunAnswer(
         run=name,
         verdict=_verdict(outcome),
         text="" if response is None else response.text,
-        reasoning=reasoning,
+        reasoning="" if response is None else response.reasoning,
         finish_reason="" if response is None else response.finish_reason,
         parsed=f"{_listed(outcome.shown_predicted)} as shown, {_listed(outcome.predicted)} in the dataset"
         if answered
@@ -80,14 +71,3 @@ def _verdict(outcome: Outcome) -> Verdict:
 
 def _listed(letters: str) -> str:
     return ", ".join(letters)
-
-
-def kept_reasonings(source: Path) -> dict[str, str]:
-    """Return by question id the reasoning that a host kept apart from the text; empty where none did.
-
-    Only lighteval's details have it. Raises ``InputError`` for details that cannot be read.
-    """
-    if source.suffix != ".parquet":
-        return {}
-    rows = read_rows(source, ["doc.specific.question_id"], ["model_response.reasonings"])
-    return {row["doc"]["specific"]["question_id"]: first_reasoning(row.get("model_response", {})) for row in rows}

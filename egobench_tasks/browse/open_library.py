@@ -16,7 +16,8 @@ from egobench_tasks.data import DatasetLocation, load_rows
 from egobench_tasks.errors import InputError
 from egobench_tasks.frames.lazy import FrameList
 from egobench_tasks.report.read.open_outcomes import OpenState
-from egobench_tasks.report.read.open_reader import OpenAnswer, OpenRow, OpenRun, load_open_rows, read_open_run
+from egobench_tasks.report.read.open_reader import OpenAnswer, OpenRow, load_open_rows, read_open_run
+from egobench_tasks.report.read.open_responses import OpenRun
 from egobench_tasks.report.read.runs import find_runs
 from egobench_tasks.report.read.states import TITLES
 from egobench_tasks.runs.journal import MISSING

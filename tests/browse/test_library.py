@@ -4,8 +4,6 @@ import shutil
 import time
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from planted import RunWriter, mixed_rows, plant, right, said_by
 from sample_runs import HASTY, THINKER
@@ -16,7 +14,6 @@ from egobench_tasks.asking.probes import PROBES
 from egobench_tasks.asking.prompts import load_choice_templates
 from egobench_tasks.asking.questions import choice_question
 from egobench_tasks.benchmarks import EGOGEARS
-from egobench_tasks.browse.answers import kept_reasonings
 from egobench_tasks.browse.catalogue import Filters, Verdict, matching
 from egobench_tasks.browse.html import list_html, question_html
 from egobench_tasks.browse.load import load_library
@@ -27,6 +24,7 @@ from egobench_tasks.frames.store import FrameStore
 from egobench_tasks.report.read.choice_questions import load_split
 from egobench_tasks.report.read.choice_results import score_runs
 from egobench_tasks.report.read.runs import find_runs
+from egobench_tasks.runs.journal import Answer, Journal
 
 
 @pytest.fixture(scope="module")
@@ -167,16 +165,15 @@ def test_a_dataset_of_neither_benchmark_is_refused(tmp_path):
         load_library(DatasetLocation(str(tmp_path)), [])
 
 
-def test_reasoning_kept_apart_is_read_from_details(tmp_path):
-    def details(name, response):
-        path = tmp_path / name
-        pq.write_table(pa.Table.from_pylist([{"doc": {"specific": {"question_id": "q"}}, **response}]), path)
-        return path
-
-    assert kept_reasonings(details("a.parquet", {"model_response": {"reasonings": ["because"]}})) == {"q": "because"}
-    assert kept_reasonings(details("b.parquet", {"model_response": {"reasonings": [None]}})) == {"q": ""}
-    assert kept_reasonings(details("c.parquet", {"model_response": {"text": ["x"]}})) == {"q": ""}
-    assert kept_reasonings(tmp_path / "journal") == {}
+def test_reasoning_that_a_host_kept_apart_is_shown_whatever_kept_it(sample_runs, tmp_path):
+    """It was read from lighteval's details alone: of a journal and of an Inspect log the browser showed none."""
+    (entry, *_) = load_library(sample_runs.location, []).entries
+    task = f"egogears:{entry.facets['config']}|0"
+    journal = Journal(tmp_path / "journal")
+    journal.append(Answer("key", entry.question_id, task, "prompt", '{"answer": ["A"]}', "stop", reasoning="because"))
+    journal.close()
+    library = load_library(sample_runs.location, [tmp_path / "journal"])
+    assert library.page(entry.question_id).answers[0].reasoning == "because"
 
 
 def test_500_questions_list_in_under_a_second(tmp_path):

@@ -37,6 +37,8 @@ from egobench_tasks.frames.spec import FrameSpec
 from egobench_tasks.hosts.inspect.repeats import first_answer
 from egobench_tasks.hosts.inspect.scorers import choice_scorer, open_scorer
 from egobench_tasks.hosts.inspect.solvers import ask_with_frames, frames_record
+from egobench_tasks.judge.identity import judge_identity
+from egobench_tasks.judge.identity import to_record as judge_record
 from egobench_tasks.judge.prompt import prompt_fingerprint
 from egobench_tasks.judge.settings import load_settings
 from egobench_tasks.runs.circumstances import library_versions, this_package
@@ -120,6 +122,7 @@ def egotempo(
             "frames": spec.key() if spec else "none",
             "dataset": fingerprint(rows),
             "judge": f"{settings.model}, prompt {prompt_fingerprint()}" if settings else "none",
+            **({"judge_identity": judge_record(judge_identity(settings))} if settings else {}),
             **_circumstances(EGOTEMPO, location),
         },
         version=EGOTEMPO.version,

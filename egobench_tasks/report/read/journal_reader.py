@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from egobench_tasks.benchmarks import EGOGEARS
-from egobench_tasks.errors import InputError
+from egobench_tasks.report.read.journal_answers import journal_note, last_attempts
 from egobench_tasks.report.read.responses import Cost, Repeat, Response, Run, Settings, TaskRun, run_of
 from egobench_tasks.runs.journal import Answer, Journal
 from egobench_tasks.runs.repeats import total
@@ -31,25 +31,11 @@ def find_journal_run(folder: Path) -> Run | None:
         TaskRun(config, folder, Settings(), partial(_responses, folder, answers), probe)
         for (probe, config), answers in sorted(by_task.items())
     ]
-    note = f"{folder}: read from the journal of an unfinished run; it does not say which prompt, frames and dataset"
-    return run_of(folder.name, folder, tasks, [note])
+    return run_of(folder.name, folder, tasks, [journal_note(folder)])
 
 
 def _responses(folder: Path, answers: Iterable[Answer]) -> Iterable[Response]:
-    attempts: dict[str, dict[int, list[Answer]]] = {}
-    for answer in answers:
-        attempts.setdefault(answer.question_id, {}).setdefault(answer.repeat, []).append(answer)
-    for question_id, by_repeat in attempts.items():
-        tries = [answer for answers in by_repeat.values() for answer in answers]
-        budgets = {(answer.repeat, _budget(answer)) for answer in tries}
-        if len(tries) > len(budgets) or len({answer.prompt for answer in tries}) > 1:
-            raise InputError(
-                f"{folder}: the journal answers question {question_id} under several settings and does not say which "
-                "is which; let the run finish, then report on its details"
-            )
-        if 0 not in by_repeat:
-            continue  # the first answer scores: without it the question is still to be answered
-        last = [max(by_repeat[repeat], key=_budget) for repeat in sorted(by_repeat)]
+    for question_id, last in last_attempts(folder, answers):
         repeats = tuple(Repeat(answer.text, answer.finish_reason) for answer in last)
         yield Response(
             question_id,
@@ -67,8 +53,3 @@ def _cost(answers: Sequence[Answer]) -> Cost:
         total([answer.n_new_tokens for answer in answers]),
         total([answer.latency_s for answer in answers]),
     )
-
-
-def _budget(answer: Answer) -> int:
-    """Of attempts with growing budgets (PROTOCOL 1.2), the largest one's answer counts."""
-    return answer.budget_tokens or 0

@@ -8,10 +8,11 @@ import pandas as pd
 
 from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.errors import InputError
-from egobench_tasks.hosts.lighteval.saved_task import Inputs, SavedTask
+from egobench_tasks.hosts.lighteval.saved_task import Inputs
 from egobench_tasks.report.read.choice_results import caveat, mark
 from egobench_tasks.report.read.open_outcomes import CODES, JUDGED, OpenOutcome, OpenState, open_frame
-from egobench_tasks.report.read.open_reader import NOT_JUDGED, OpenResult, OpenRow, OpenRun, read_open_run, setting_of
+from egobench_tasks.report.read.open_reader import OpenResult, OpenRow, read_open_run
+from egobench_tasks.report.read.open_responses import NOT_JUDGED, OpenRun
 from egobench_tasks.report.read.published_data import open_difference
 from egobench_tasks.runs.record import RunRecord
 
@@ -121,7 +122,7 @@ def read_open_runs(runs: Sequence[OpenRun], rows: Mapping[str, OpenRow]) -> Open
         ),
         differing=caveat(differing),
         unpublished=open_difference((row.question_id, row.question, row.answer, row.category) for row in rows.values()),
-        records={result.label: result.run.saved.records for result in results},
+        records={result.label: result.run.records for result in results},
         judged=tuple(_judged(results)),
     )
 
@@ -156,7 +157,7 @@ def _judged(results: Sequence[OpenResult]) -> Iterator[JudgedSetting]:
             continue
         for outcome in result.outcomes:
             if outcome.state in _SAID:
-                by_judge = verdicts.setdefault((result.run.folder, result.run.saved.name, outcome.setting), {})
+                by_judge = verdicts.setdefault((result.run.folder, result.run.model, outcome.setting), {})
                 by_judge.setdefault(result.run.judge.name, {})[outcome.question_id] = _SAID[outcome.state]
                 videos[outcome.question_id] = outcome.video or outcome.question_id
     for (_, name, setting), by_judge in verdicts.items():
@@ -174,14 +175,14 @@ def _summaries(result: OpenResult) -> list[OpenSummary]:
 def _summary(result: OpenResult, setting: str, outcomes: Sequence[OpenOutcome]) -> OpenSummary:
     run = result.run
     states = [outcome.state for outcome in outcomes]
-    tasks: list[SavedTask] = [task for name, task in run.saved.tasks.items() if setting_of(name) == setting]
+    tasks = [task for task in run.tasks if task.setting == setting]
     return OpenSummary(
         label=outcomes[0].run,
         setting=setting,
         judge=NOT_JUDGED if run.judge is None else run.judge.name,
         wording=None if run.judge is None else run.judge.wording,
         inputs=tasks[0].inputs,
-        mixed=bool(run.saved.differing),
+        mixed=run.mixed,
         categories=len({outcome.category_code for outcome in outcomes}),
         questions=len(outcomes),
         judged=sum(state in JUDGED for state in states),

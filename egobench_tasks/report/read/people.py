@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
-from egobench_tasks.hosts.lighteval.details import read_rows
 from egobench_tasks.report.read.choice_questions import Split
 from egobench_tasks.report.read.choice_results import FindDataset, Results, score_runs
 from egobench_tasks.report.read.open_outcomes import OpenOutcome
-from egobench_tasks.report.read.open_reader import OpenRun, load_open_rows, read_open_run
+from egobench_tasks.report.read.open_reader import load_open_rows, read_open_run
+from egobench_tasks.report.read.open_responses import OpenRun
 from egobench_tasks.report.read.responses import Run, TaskRun
 from egobench_tasks.runs.people import Person, person_of
 
@@ -92,7 +92,7 @@ _NONE: frozenset[str] = frozenset()
 
 
 def _person(run: Run | OpenRun) -> Person | None:
-    return person_of(run.saved.records if isinstance(run, OpenRun) else run.records)
+    return person_of(run.records)
 
 
 def _asked(run: Run) -> dict[str, frozenset[str]]:
@@ -100,11 +100,7 @@ def _asked(run: Run) -> dict[str, frozenset[str]]:
 
 
 def _open_asked(run: OpenRun) -> list[str]:
-    return [
-        row["doc"]["specific"]["question_id"]
-        for task in run.saved.tasks.values()
-        for row in read_rows(task.details, ["doc.specific.question_id"])
-    ]
+    return [response.question_id for task in run.tasks for response in task.responses()]
 
 
 def _limited_run(run: Run, shared: Mapping[str, frozenset[str]]) -> Run:

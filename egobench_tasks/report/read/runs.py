@@ -9,7 +9,8 @@ from egobench_tasks.errors import InputError
 from egobench_tasks.report.read.inspect_reader import find_inspect_runs
 from egobench_tasks.report.read.journal_reader import find_journal_run
 from egobench_tasks.report.read.lighteval_reader import find_lighteval_runs, has_results_only
-from egobench_tasks.report.read.open_reader import OpenRun, find_open_runs
+from egobench_tasks.report.read.open_reader import find_open_runs
+from egobench_tasks.report.read.open_responses import OpenRun
 from egobench_tasks.report.read.responses import Run
 
 

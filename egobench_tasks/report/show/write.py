@@ -17,7 +17,8 @@ from egobench_tasks.files import check_output_folder, write_atomically
 from egobench_tasks.report.analyse.budgets import NO_PRICE, Price
 from egobench_tasks.report.read.choice_questions import Split, load_split
 from egobench_tasks.report.read.choice_results import FindDataset, score_choice_runs
-from egobench_tasks.report.read.open_reader import OpenRun, load_open_rows
+from egobench_tasks.report.read.open_reader import load_open_rows
+from egobench_tasks.report.read.open_responses import OpenRun
 from egobench_tasks.report.read.open_results import read_open_runs
 from egobench_tasks.report.read.people import choice_people, is_sample, open_people
 from egobench_tasks.report.read.responses import Run

@@ -1,6 +1,8 @@
 """EgoTempo as an Inspect task: settings, categories, scores with and without a judge."""
 
 import math
+from collections import Counter
+from pathlib import Path
 
 import inspect_ai
 import pytest
@@ -8,8 +10,12 @@ from inspect_ai.log import read_eval_log
 from inspect_ai.model import ModelAPI, ModelOutput, get_model, modelapi
 
 from egobench_tasks.benchmarks import EGOTEMPO
+from egobench_tasks.data import DatasetLocation
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.inspect.tasks import egotempo as egotempo_task
+from egobench_tasks.judge.identity import judge_identity
+from egobench_tasks.judge.settings import load_settings
+from egobench_tasks.report.read.open_reader import find_open_runs, load_open_rows, read_open_run
 from egobench_tasks.servers.rounds import GIVE_UP_AFTER
 
 
@@ -80,6 +86,19 @@ def test_the_default_is_a_frame_a_second_of_every_category(evaluate, use_judge):
     assert {"prompt", "frames", "dataset", "judge", "canary"} <= set(log.eval.metadata)
     assert log.eval.metadata["judge"].startswith("scripted, prompt ")
     assert "base64," not in log.model_dump_json()
+
+
+def test_the_report_reads_a_log_as_it_was_scored(evaluate, use_judge, egotempo):
+    use_judge.broken = {egotempo.rows[0]["question"]}
+    metrics, log, _ = evaluate(setting="f4")
+    (run,) = find_open_runs(Path(log.location.removeprefix("file://")))
+    result = read_open_run(run, load_open_rows(DatasetLocation(str(egotempo.folder))))
+    states = Counter(str(outcome.state) for outcome in result.outcomes)
+    n_broken = sum(row["question"] == egotempo.rows[0]["question"] for row in egotempo.rows)
+    assert states == {"correct": 19 - n_broken, "no verdict": n_broken, "lost": 1}
+    assert metrics["judge_accuracy"]["mean"] == 1
+    assert run.judge.digest == judge_identity(load_settings()).digest
+    assert result.outcomes[0].setting == "f4"
 
 
 def test_the_question_without_a_clip_is_lost_and_no_error_of_the_models(evaluate, use_judge):
