@@ -92,9 +92,10 @@ def _refuse_drafts(folder: Path) -> None:
     """A question that a model proposed is published once a person has confirmed it."""
     report = read_json(folder / REPORT_NAME, "what the builder found")
     if n_drafts := sum(warning["kind"] == DRAFT for warning in report["warnings"]):
+        which = "1 question is a draft" if n_drafts == 1 else f"{n_drafts} questions are drafts"
         raise InputError(
-            f"{folder}: {n_drafts} questions are drafts that no person has confirmed. `egobench review`, `egobench "
-            "review apply`, then build anew"
+            f"{folder}: {which} that no person has confirmed. `egobench review`, `egobench review apply`, then build "
+            "anew"
         )
 
 

@@ -1,11 +1,55 @@
-"""Writing a raw release's files: JSON, JSON lines, and clips that are linked rather than copied."""
+"""Writing a raw release, whole or not at all: JSON, JSON lines, and clips that are linked rather than copied."""
 
+import contextlib
+import fcntl
+import glob
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+
+@contextlib.contextmanager
+def appearing_whole(out: Path) -> Iterator[Path]:
+    """Yield a hidden folder beside ``out`` that becomes ``out`` at the end; on an exception nothing of it stays.
+
+    What a killed process left of an earlier try is removed; what one that still runs builds is not.
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    for left in out.parent.glob(f".{glob.escape(out.name)}.*.tmp"):
+        with _held(left) as is_ours:
+            if is_ours:
+                shutil.rmtree(left, ignore_errors=True)
+    building = out.with_name(f".{out.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        building.mkdir()
+        with _held(building):
+            yield building
+            building.rename(out)
+    except BaseException:
+        shutil.rmtree(building, ignore_errors=True)
+        raise
+
+
+@contextlib.contextmanager
+def _held(folder: Path) -> Iterator[bool]:
+    """Hold a folder's lock, which ends with its process; yields whether nobody else has it."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:  # gone, or no folder
+        yield False
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # held by another process, or a file system without locks
+        yield False
+    else:
+        yield True
+    finally:
+        os.close(handle)
 
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -1,15 +1,13 @@
 """`egobench review apply`: read the reviews, rule on every question, write the new release, whole or not at all."""
 
 import math
-import shutil
-import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.repository.raw_files import write_json
+from dataset_scripts.repository.raw_files import appearing_whole, write_json
 from dataset_scripts.revise import egogears, egotempo
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import DatasetLocation, pin
@@ -96,18 +94,12 @@ def apply_reviews(location: DatasetLocation, decisions: Path, release: Path, out
         for name, ratings in ratings_of(reviews).items()
     }
     applied = Applied(rule, list(found.values()), len(reviews), agreement, out)
-    building = out.with_name(f".{out.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        building.mkdir(parents=True)
+    with appearing_whole(out) as building:
         if benchmark is EGOGEARS:
             egogears.revise(release, building, configs, shown, found)
         else:
             egotempo.revise(release, building, shown, found)
         write_json(building / REPORT_FILE, applied.as_json())
-        building.rename(out)
-    except BaseException:
-        shutil.rmtree(building, ignore_errors=True)
-        raise
     return applied
 
 

@@ -5,7 +5,6 @@ import io
 import json
 import shutil
 import tarfile
-import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from dataset_scripts.repository.raw_files import link_file, write_lines
+from dataset_scripts.repository.raw_files import appearing_whole, link_file, write_lines
 from dataset_scripts.sample.painting import write_clip
 from dataset_scripts.sample.questions import MULTI_PLANS, SINGLE_PLANS, MultiPlan, SampleQuestion
 from dataset_scripts.sample.questions import multi_questions as make_multi_questions
@@ -74,19 +73,12 @@ def write_sample_release(raw: Path, *, questions: int = N_QUESTIONS, seed: int =
 
 def _write(release: SampleRelease, raw: Path, recipe: Mapping[str, Any]) -> None:
     """Write the release beside ``raw`` and rename it into place."""
-    raw.parent.mkdir(parents=True, exist_ok=True)
-    building = raw.with_name(f".{raw.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        building.mkdir()
+    with appearing_whole(raw) as building:
         rendered = _render(_scenes((*release.single, *release.multi)), building / "rendered")
         _write_single(building, release.single, rendered)
         _write_multi(building, release.multi, rendered)
         shutil.rmtree(building / "rendered")
         (building / _RECIPE).write_text(json.dumps(recipe) + "\n", encoding="utf-8")
-        building.rename(raw)
-    except BaseException:
-        shutil.rmtree(building, ignore_errors=True)
-        raise
 
 
 def _read_recipe(raw: Path) -> Any:

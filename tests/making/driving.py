@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-TABLET = {"width": 820, "height": 1180, "deviceScaleFactor": 1, "mobile": False}
+TABLET = {"width": 768, "height": 1024, "deviceScaleFactor": 1, "mobile": False}
 DESKTOP = {"width": 1280, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
 
 

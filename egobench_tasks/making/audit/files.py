@@ -4,20 +4,21 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import write_atomically
 from egobench_tasks.making.audit.document import TABLES
 from egobench_tasks.making.audit.finding import TITLES, Finding, write_findings
+from egobench_tasks.report.analyse.tables import Column, Kind, table
 from egobench_tasks.report.show.document import Document
-from egobench_tasks.report.show.spreadsheet import frame_csv
+from egobench_tasks.report.show.spreadsheet import render_csv
 from egobench_tasks.report.show.write import Format, write_document
 
 FINDINGS_FILE = "findings.jsonl"
 TABLE_FILE = "audit.csv"
 _ALL_FILES = ("audit.html", "audit.md", TABLE_FILE, FINDINGS_FILE, *(f"csv/{key}.csv" for key in TABLES))
-_COLUMNS = ("question_id", "rule", "what", "message", "related", "evidence")
+_COLUMNS = tuple(
+    Column(name, name, Kind.TEXT) for name in ("question_id", "rule", "what", "message", "related", "evidence")
+)
 
 
 def write_audit(document: Document, findings: Sequence[Finding], out: Path) -> list[Path]:
@@ -50,4 +51,4 @@ def write_findings_csv(path: Path, findings: Iterable[Finding]) -> None:
         for one in findings
     ]
     with write_atomically(path) as file:
-        file.write(frame_csv(pd.DataFrame(rows, columns=_COLUMNS)).encode())
+        file.write(render_csv(table("audit", "", "", _COLUMNS, rows)).encode())

@@ -12,6 +12,7 @@ from egobench_tasks.making.exam.sitting import (
     HandedIn,
     Record,
     Sitting,
+    TakenBack,
     after,
     choice_text,
     chosen_letters,
@@ -78,6 +79,8 @@ class ExamDesk:
                 case "answer":
                     self._answer(candidate, self._ids[index], message)
                     index = self._open_after(candidate, index)
+                case "undo":
+                    index = self._take_back(candidate)
                 case "hand_in":
                     self._hand_in(candidate)
                 case "go":
@@ -99,6 +102,16 @@ class ExamDesk:
         candidate.keep(
             Given(question_id=question_id, text=text, seconds=_seconds(message.get("seconds")), when_utc=utc_now())
         )
+
+    def _take_back(self, candidate: Candidate) -> int:
+        """Take the answer given last back, and return the place of its question."""
+        if candidate.sitting.handed_in:
+            raise InputError("It is handed in: nothing can be changed any more.")
+        if not candidate.sitting.given:
+            raise InputError("There is no answer to take back.")
+        question_id = candidate.sitting.given[-1].question_id
+        candidate.keep(TakenBack(question_id=question_id, when_utc=utc_now()))
+        return self._ids.index(question_id)
 
     def _hand_in(self, candidate: Candidate) -> None:
         left = [index + 1 for index, one in enumerate(self._ids) if one not in candidate.sitting.answers]
@@ -150,6 +163,7 @@ class ExamDesk:
             n_questions=len(self._ids),
             n_answered=sum(one in sitting.answers for one in self._ids),
             handed_in=sitting.handed_in,
+            may_undo=bool(sitting.given) and not sitting.handed_in,
             notice=notice,
         )
         if self._frames_of is None:

@@ -43,24 +43,42 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TakenBack:
+    """The answer given last to a question is as if it had not been given; the seconds were spent all the same."""
+
+    question_id: str
+    when_utc: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HandedIn:
     """Nothing is to be changed any more."""
 
     when_utc: str
 
 
-Record = Terms | Given | HandedIn
-_KINDS: Mapping[str, type[Record]] = {"terms": Terms, "given": Given, "handed_in": HandedIn}
+Record = Terms | Given | TakenBack | HandedIn
+_KINDS: Mapping[str, type[Record]] = {
+    "terms": Terms,
+    "given": Given,
+    "taken_back": TakenBack,
+    "handed_in": HandedIn,
+}
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Sitting:
-    """A person's exam so far. ``answers`` by question id: the last one's text, the seconds of all looks at it."""
+    """A person's exam so far. ``answers`` by question id: the last one's text, the seconds of all looks at it.
+
+    ``given``: all answers that stand or were replaced, in the order given. ``spent_s``: seconds by question id.
+    """
 
     terms: Terms | None = None
     answers: Mapping[str, Given] = field(default_factory=dict)
     handed_in: bool = False
+    given: tuple[Given, ...] = ()
+    spent_s: Mapping[str, float] = field(default_factory=dict)
 
 
 def after(sitting: Sitting, record: Record) -> Sitting:
@@ -71,9 +89,24 @@ def after(sitting: Sitting, record: Record) -> Sitting:
         case HandedIn():
             return replace(sitting, handed_in=True)
         case Given():
-            before = sitting.answers.get(record.question_id)
-            seconds = record.seconds + (before.seconds if before else 0.0)
-            return replace(sitting, answers={**sitting.answers, record.question_id: replace(record, seconds=seconds)})
+            seconds = record.seconds + sitting.spent_s.get(record.question_id, 0.0)
+            spent_s = {**sitting.spent_s, record.question_id: seconds}
+            return _standing(replace(sitting, given=(*sitting.given, record), spent_s=spent_s), record.question_id)
+        case TakenBack():
+            last = max(
+                (n for n, one in enumerate(sitting.given) if one.question_id == record.question_id), default=None
+            )
+            given = tuple(one for n, one in enumerate(sitting.given) if n != last)
+            return _standing(replace(sitting, given=given), record.question_id)
+
+
+def _standing(sitting: Sitting, question_id: str) -> Sitting:
+    """A sitting in which a question's last answer, if any, is the one that counts."""
+    answers = {one: answer for one, answer in sitting.answers.items() if one != question_id}
+    own = [one for one in sitting.given if one.question_id == question_id]
+    if own:
+        answers[question_id] = replace(own[-1], seconds=sitting.spent_s[question_id])
+    return replace(sitting, answers=answers)
 
 
 def replay(records: Iterable[Record]) -> Sitting:

@@ -112,6 +112,11 @@ class Revealed(_Said):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TakenBack(_Said):
+    """What was said last of the question, and not before the gold was shown, is as if it had not been said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision(_Said):
     """What is to become of the question; a reviewer's last one counts.
 
@@ -135,8 +140,14 @@ class Decision(_Said):
 
 
 GOLD = "gold"
-Said = Mark | OwnAnswer | Revealed | Decision
-_KINDS: Mapping[str, type[Said]] = {"mark": Mark, "own_answer": OwnAnswer, "revealed": Revealed, "decision": Decision}
+Said = Mark | OwnAnswer | Revealed | TakenBack | Decision
+_KINDS: Mapping[str, type[Said]] = {
+    "mark": Mark,
+    "own_answer": OwnAnswer,
+    "revealed": Revealed,
+    "taken_back": TakenBack,
+    "decision": Decision,
+}
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _Value = TypeVar("_Value")
 

@@ -1,6 +1,6 @@
 """What stands behind a reviewer's page: each message becomes a record on disk before the page hears of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -20,6 +20,7 @@ from egobench_tasks.making.review.decision import (
     Reason,
     Revealed,
     Said,
+    TakenBack,
     to_record,
 )
 from egobench_tasks.making.review.folder import Reviews
@@ -27,7 +28,7 @@ from egobench_tasks.making.review.queue import ALL, DISPUTES, Queue, make_queue
 from egobench_tasks.making.review.repair import Fields, Repair, field, read_repair
 from egobench_tasks.making.review.settle import keys_of
 from egobench_tasks.making.review.sheet import Sheet, content_of
-from egobench_tasks.making.review.state import NO_OPINION, Opinion, Opinions, after, against_marks
+from egobench_tasks.making.review.state import NO_OPINION, Opinion, Opinions, after, against_marks, to_take_back
 from egobench_tasks.making.seen import Seen
 from egobench_tasks.runs.record import utc_now
 
@@ -35,7 +36,10 @@ _NO_REPAIR = Repair(None, None)
 
 
 class ReviewDesk:
-    """One reviewer's page over a dataset. ``blind``: marks, or words of one's own, before the gold is shown."""
+    """One reviewer's page over a dataset. ``blind``: marks, or words of one's own, before the gold is shown.
+
+    ``said``: all that they said so far, of which ``opinions`` is the sum.
+    """
 
     def __init__(
         self,
@@ -47,10 +51,14 @@ class ReviewDesk:
         findings: Sequence[Finding] = (),
         *,
         blind: bool = False,
+        said: Iterable[Said] = (),
     ) -> None:
         self.title = f"{library.title}: review by {reviewer}"
         self._library, self._reviewer, self._log, self._others, self._blind = library, reviewer, log, others, blind
         self._opinions = dict(opinions)
+        self._to_take_back: tuple[str, ...] = ()
+        for one in said:
+            self._to_take_back = to_take_back(self._to_take_back, one)
         self._findings: dict[str, list[Finding]] = {}
         for finding in findings:
             if finding.question_id in library.pages:
@@ -89,6 +97,8 @@ class ReviewDesk:
                     self._keep(sheet, OwnAnswer, text=self._own_answer(message.get("fields") or {}))
                 case "reveal":
                     self._reveal(sheet)
+                case "undo":
+                    return self._take_back(queue)
                 case "decide":
                     self._decide(sheet, queue, message)
                     queue = self._queue(queue.name)
@@ -120,6 +130,15 @@ class ReviewDesk:
             raise InputError("write down an answer of your own first")
         if not sheet.may_see_gold:
             self._keep(sheet, Revealed)
+
+    def _take_back(self, queue: Queue) -> View:
+        """Take the last thing said back, whichever question it was of, and show that question."""
+        if not self._to_take_back:
+            raise InputError("there is nothing to take back; what was said before the gold was shown stays")
+        question_id = self._to_take_back[-1]
+        self._keep(self._sheet(question_id, queue), TakenBack)
+        queue = self._queue(queue.name)
+        return self._view(question_id, queue if question_id in queue.ids else self._queue(ALL))
 
     def _decide(self, sheet: Sheet, queue: Queue, message: Mapping[str, Any]) -> None:
         fields: Fields = message.get("fields") or {}
@@ -173,6 +192,7 @@ class ReviewDesk:
         said = kind(**about, when_utc=utc_now(), **values)
         self._log.append(to_record(said))
         self._opinions[question_id] = after(self._opinion(question_id), said)
+        self._to_take_back = to_take_back(self._to_take_back, said)
 
     def _opinion(self, question_id: str) -> Opinion:
         return self._opinions.get(question_id, NO_OPINION)
@@ -219,6 +239,7 @@ class ReviewDesk:
             findings=self._findings.get(question_id, ()),
             reasons=list(REASON_TITLES.items()),
             seen=list(Seen),
+            may_undo=bool(self._to_take_back),
             against=against_marks(sheet.content, sheet.opinion.marks),
         )
         return View(question_id, clips_html(sheet.page), form)

@@ -50,8 +50,9 @@ def review(
                 "shown as saved, and is left aside",
                 file=sys.stderr,
             )
-        opinions = replay(said_in(kept, log.path))
+        said = said_in(kept, log.path)
+        opinions = replay(said)
         check_same_questions(shown, {**others.read(), reviewer: opinions})
-        desk = ReviewDesk(library, reviewer, log, opinions, others, found, blind=blind)
+        desk = ReviewDesk(library, reviewer, log, opinions, others, found, blind=blind, said=said)
         print(f"{desk.n_decided} of {len(library.entries)} questions decided by {reviewer}; kept in {log.path}")
         serve(desk, library.video_folders, [""], host=host, port=port)

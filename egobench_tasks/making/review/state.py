@@ -1,9 +1,9 @@
 """What one reviewer has said so far, question by question: their records played back. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from egobench_tasks.making.review.decision import Content, Decision, Mark, OwnAnswer, Revealed, Said
+from egobench_tasks.making.review.decision import Content, Decision, Mark, OwnAnswer, Revealed, Said, TakenBack
 from egobench_tasks.making.seen import Seen
 
 
@@ -13,6 +13,7 @@ class Opinion:
 
     ``marks``: by option, in the dataset's letters. ``revealed``: whether they have seen the gold. ``shown``: the
     digests of what was asked when they said something; one, unless the question was changed meanwhile.
+    ``before``: what it was before the last thing that can be taken back.
     """
 
     marks: Mapping[str, Seen] = field(default_factory=dict)
@@ -21,6 +22,7 @@ class Opinion:
     decision: Decision | None = None
     settlement: Decision | None = None
     shown: frozenset[str] = frozenset()
+    before: "Opinion | None" = field(default=None, compare=False, repr=False)
 
     @property
     def last(self) -> Decision | None:
@@ -38,13 +40,28 @@ def after(opinion: Opinion, said: Said) -> Opinion:
     opinion = replace(opinion, shown=opinion.shown | {said.shown})
     match said:
         case Mark():
-            return replace(opinion, marks={**opinion.marks, said.option: said.seen})
+            return replace(opinion, marks={**opinion.marks, said.option: said.seen}, before=opinion)
         case OwnAnswer():
-            return replace(opinion, own_answer=said.text)
-        case Revealed():
-            return replace(opinion, revealed=True)
+            return replace(opinion, own_answer=said.text, before=opinion)
+        case Revealed():  # what was said without the gold stays
+            return replace(opinion, revealed=True, before=None)
+        case TakenBack():
+            return opinion if opinion.before is None else replace(opinion.before, shown=opinion.shown)
         case Decision():
-            return replace(opinion, settlement=said) if said.settles else replace(opinion, decision=said)
+            if said.settles:
+                return replace(opinion, settlement=said, before=opinion)
+            return replace(opinion, decision=said, before=opinion)
+
+
+def to_take_back(question_ids: Sequence[str], said: Said) -> tuple[str, ...]:
+    """Return the questions of which something can be taken back, in the order it was said, after one more thing."""
+    match said:
+        case Revealed():
+            return tuple(one for one in question_ids if one != said.question_id)
+        case TakenBack():
+            last = max((n for n, one in enumerate(question_ids) if one == said.question_id), default=None)
+            return tuple(one for n, one in enumerate(question_ids) if n != last)
+    return (*question_ids, said.question_id)
 
 
 def replay(records: Iterable[Said]) -> dict[str, Opinion]:

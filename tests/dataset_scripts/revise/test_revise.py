@@ -2,6 +2,8 @@
 
 import json
 import string
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -163,3 +165,42 @@ def test_another_release_than_the_reviewed_one_is_refused_and_nothing_written(eg
         apply_reviews(location, tmp_path / "reviews", egotempo, tmp_path / "new", Rule())
     with pytest.raises(InputError, match="holds no review"):
         apply_reviews(location, tmp_path / "none", egotempo, tmp_path / "new2", Rule())
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from dataset_scripts.revise import apply, egotempo
+from egobench_tasks.data import DatasetLocation
+from egobench_tasks.making.review.outcome import Rule
+revise = egotempo.revise
+def half(release, building, *more):
+    revise(release, building, *more)
+    if sys.argv[5] == "killed":
+        os.kill(os.getpid(), 9)
+    print("there", flush=True)
+    sys.stdin.readline()
+egotempo.revise = half
+dataset, reviews, release, out = sys.argv[1:5]
+apply.apply_reviews(DatasetLocation(dataset), Path(reviews), Path(release), Path(out), Rule())
+"""
+
+
+def test_what_a_killed_apply_left_is_removed_by_the_next_and_what_a_running_one_builds_is_not(egotempo, tmp_path):
+    location, reviews, out = DatasetLocation(str(egotempo / "egotempo")), tmp_path / "reviews", tmp_path / "n[e]w"
+    _, _, shown = load_contents(location)
+    write_reviews(reviews, shown, r1={next(iter(shown)): {"action": Action.CONFIRM}})
+    command = [sys.executable, "-c", KILLED, location.path, reviews, egotempo, out]
+    assert subprocess.run([*command, "killed"], check=False).returncode == -9
+    assert [path.suffix for path in tmp_path.iterdir() if path != reviews] == [".tmp"]
+    running = subprocess.Popen([*command, "waits"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert running.stdout.readline() == "there\n"
+    (building,) = (path for path in tmp_path.iterdir() if path != reviews)  # the running one's: the other is gone
+    apply_reviews(location, reviews, egotempo, tmp_path / "other", Rule())
+    assert building.is_dir()
+    with pytest.raises(InputError, match="holds no review"):
+        apply_reviews(location, tmp_path / "none", egotempo, out, Rule())
+    running.communicate("go on\n", timeout=60)
+    assert running.returncode == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["n[e]w", "other", "reviews"]
+    assert json.loads((out / "review.json").read_text())["statuses"] == {"as it was": 3, "confirmed": 1}

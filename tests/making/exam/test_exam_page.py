@@ -34,6 +34,12 @@ def answers_of(people, participant):
     return {one["question_id"]: json.loads(one["text"])["answer"] for one in records if one["kind"] == "given"}
 
 
+def answers_left(people, participant):
+    from egobench_tasks.making.exam.run import log_path, sitting_in
+
+    return len(sitting_in(log_path(people, participant)).answers)
+
+
 def answer(person, right):
     """Answer the question on show by its letters: the right ones, or as many others."""
     from selenium.webdriver.common.keys import Keys
@@ -46,7 +52,7 @@ def answer(person, right):
     return sorted(chosen)
 
 
-def test_a_persons_exam_is_a_run_beside_two_models(start, start_chromium, people, sample_folder):
+def test_a_persons_exam_is_a_run_beside_two_models(start, start_chromium, people, sample_folder, serious_faults):
     from selenium.webdriver.common.keys import Keys
 
     runs = write_sample_runs(sample_folder / "egogears", people.parent / "runs")
@@ -69,10 +75,14 @@ def test_a_persons_exam_is_a_run_beside_two_models(start, start_chromium, people
             for _ in range(4):
                 question_id = person.question
                 said[question_id] = answer(person, shown_right(question_id))
+            last = person.question
+            said[last] = answer(person, shown_right(last))
+            person.press("z")
+            assert person.question == last and answers_left(people, "p1") == 4
+            del said[last]
             before = person.question
             assert person.run("return new URL(location).searchParams.get('number')") == "5"
             server.kill()
-        assert answers_of(people, "p1") == said
         with start("--participant", "p1") as server:
             person = Person(browser, server.port).open("?participant=p1")
             assert person.question == before  # one's own place, after a kill
@@ -90,6 +100,7 @@ def test_a_persons_exam_is_a_run_beside_two_models(start, start_chromium, people
                 said[question_id] = answer(person, shown_right(question_id))
             person.resize(TABLET)
             assert person.overflow_px() <= 0
+            assert serious_faults(browser) == []
             person.press(Keys.HOME)
             assert person.texts(".em-done") == ["Handed in. Thank you: you may close this page."]
             assert [one["message"] for one in browser.get_log("browser")] == []

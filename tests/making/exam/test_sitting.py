@@ -13,6 +13,7 @@ from egobench_tasks.making.exam.sitting import (
     Given,
     HandedIn,
     Shown,
+    TakenBack,
     Terms,
     choice_text,
     chosen_letters,
@@ -48,10 +49,22 @@ def test_the_last_answer_counts_and_seconds_add_up():
     assert replay([*records, HandedIn(when_utc="")]).handed_in
 
 
+def test_an_answer_taken_back_gives_way_to_the_one_before_and_its_seconds_stay():
+    records = [given_answer("q1", "a", 2.0), given_answer("q2", "b"), given_answer("q1", "c", 4.0)]
+    back = TakenBack(question_id="q1", when_utc="")
+    sitting = replay([TERMS, *records, back])
+    assert (sitting.answers["q1"].text, sitting.answers["q1"].seconds) == ("a", 6.0)
+    assert [one.question_id for one in sitting.given] == ["q1", "q2"]
+    none = replay([TERMS, *records, back, back, back])
+    assert set(none.answers) == {"q2"}
+    assert replay([TERMS, *records, back, back, given_answer("q1", "d", 1.0)]).answers["q1"].seconds == 7.0
+
+
 texts = st.text(max_size=5)
 records = st.one_of(
     st.builds(Terms, dataset=texts, shown=st.sampled_from(Shown), sample=st.none() | st.integers(1, 9)),
     st.builds(Given, question_id=texts, text=texts, seconds=st.floats(0, 9), when_utc=texts),
+    st.builds(TakenBack, question_id=texts, when_utc=texts),
     st.builds(HandedIn, when_utc=texts),
 )
 

@@ -26,8 +26,9 @@ def sit_down(library, tmp_path):
 
     def sit(reviewer, findings=(), **more):
         path = log_path(tmp_path, reviewer)
-        opinions = replay(said_in(read_log(path), path))
-        return ReviewDesk(library, reviewer, LogFile(path), opinions, Reviews(tmp_path, reviewer), findings, **more)
+        said = said_in(read_log(path), path)
+        reviews = Reviews(tmp_path, reviewer)
+        return ReviewDesk(library, reviewer, LogFile(path), replay(said), reviews, findings, said=said, **more)
 
     return sit
 
@@ -103,12 +104,40 @@ def test_only_a_third_is_offered_a_dispute(sit_down, library, tmp_path):
     assert "1 in dispute" not in sit_down("r4").open({}).form
 
 
+def test_what_was_said_last_is_taken_back_also_after_a_restart(sit_down, library):
+    desk, (first, second) = sit_down("r1"), [entry.question_id for entry in library.entries[:2]]
+    assert "nothing to take back" in tell(desk, first, "undo")
+    mark_all(desk, library, first)
+    tell(desk, first, "decide", action="confirm")
+    tell(desk, first, "decide", action="drop", reason="other")
+    tell(desk, second, "mark", option="A", seen="supported")
+    desk = sit_down("r1")
+    view = desk.act({"do": "undo", "question": first, "place": "", "fields": {}})
+    assert view.question_id == second and 'aria-pressed="true"' not in view.form
+    assert "<strong>confirm</strong>" in tell(desk, second, "undo")  # of the first: the drop is gone
+    assert "Your decision" not in tell(desk, second, "undo") and desk.n_decided == 0
+    assert "Undo" in tell(desk, second, "undo") and sit_down("r1").n_decided == 0
+
+
+def test_what_was_marked_without_the_gold_cannot_be_taken_back_in_sight_of_it(sit_down, library):
+    desk, question_id = sit_down("r1", blind=True), library.entries[0].question_id
+    mark_all(desk, library, question_id)
+    tell(desk, question_id, "undo")
+    assert "mark every option first" in tell(desk, question_id, "reveal")
+    mark_all(desk, library, question_id)
+    tell(desk, question_id, "reveal")
+    tell(desk, question_id, "decide", action="drop", reason="other")
+    tell(desk, question_id, "undo")
+    assert desk.n_decided == 0
+    assert "nothing to take back" in tell(desk, question_id, "undo")
+
+
 junk = st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.lists(st.text(max_size=3), max_size=2)
 
 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    st.sampled_from(["go", "mark", "own", "reveal", "decide", "", "open"]),
+    st.sampled_from(["go", "mark", "own", "reveal", "decide", "undo", "", "open"]),
     st.dictionaries(st.sampled_from(["question", "place", "option", "seen", "action", "reason", "to"]), junk),
     st.dictionaries(st.sampled_from(["question", "answer", "note_drop"]), st.lists(st.text(max_size=3), max_size=2)),
 )

@@ -87,7 +87,9 @@ def test_a_reviewer_whose_server_is_killed_loses_no_decision(start, browser, hom
             assert sorted(person.run(f"return {PRESSED}")) == sorted(last.values())
 
 
-def test_a_third_settles_and_the_repaired_question_is_in_the_dataset(start, browser, home, sample_folder, rows):
+def test_a_third_settles_and_the_repaired_question_is_in_the_dataset(
+    start, browser, home, sample_folder, rows, serious_faults
+):
     disputed = next(row for row in rows if "videos" in row and row["n_select"] == 1 and row["status"] == "confirmed")
     agreed = rows[0]
     with start("r1", "--blind") as server:
@@ -108,11 +110,18 @@ def test_a_third_settles_and_the_repaired_question_is_in_the_dataset(start, brow
         mark_all(person, agreed["answer"])
         person.press("g", "c")
         assert "2 of 12 decided by r1" in person.texts(".em-head")[0]
+        person.press("z")
+        assert person.question == agreed["question_id"] and "1 of 12 decided by r1" in person.texts(".em-head")[0]
+        person.press("c")
+        assert "2 of 12 decided by r1" in person.texts(".em-head")[0]
         took_s = [person.seconds_to_next() for _ in range(5)]
         print(f"next question, clips and all: {sorted(took_s)[2]:.3f} s in the middle of 5")
         assert min(took_s) < 0.3
         person.resize(TABLET)
         assert person.overflow_px() <= 0
+        person.press("r")  # with its fields open
+        assert person.overflow_px() <= 0
+        assert serious_faults(browser) == []
         assert [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
     with start("r2") as server:
         person = Person(browser, server.port).open(f"?question={disputed['question_id']}")

@@ -17,6 +17,7 @@ from egobench_tasks.making.review.decision import (
     Reason,
     Revealed,
     Span,
+    TakenBack,
     from_record,
     to_record,
 )
@@ -93,6 +94,7 @@ said = st.one_of(
     st.builds(Mark, option=texts, seen=st.sampled_from(Seen), **{k: st.just(v) for k, v in ABOUT.items()}),
     st.builds(OwnAnswer, text=texts, **{k: st.just(v) for k, v in ABOUT.items()}),
     st.just(Revealed(**ABOUT)),
+    st.just(TakenBack(**ABOUT)),
     st.builds(
         Decision,
         action=st.sampled_from(Action),
