@@ -10,7 +10,7 @@ from egobench_tasks.benchmarks import EGOGEARS, Benchmark
 from egobench_tasks.data import DatasetLocation, locate
 from egobench_tasks.errors import InputError
 from egobench_tasks.report.read.choice_outcomes import Compared, Outcome, outcomes_frame, score_repeats
-from egobench_tasks.report.read.choice_questions import Split, load_split
+from egobench_tasks.report.read.choice_questions import Split, clustered_together, load_split
 from egobench_tasks.report.read.published_data import choice_difference
 from egobench_tasks.report.read.responses import Run, Settings, TaskRun
 from egobench_tasks.report.read.sides import Side, n_unfinished
@@ -142,7 +142,7 @@ def score_runs(runs: Sequence[Run], load: Callable[[str], Split]) -> Results:
     if not runs:
         raise InputError(f"{unscored[0].folder}: holds probes alone; {_RUN_THE_BENCHMARK}")
     configs = sorted({task.config for run in runs for task in run.tasks}, reverse=True)  # single, then multi
-    splits = {config: load(config) for config in configs}
+    splits = clustered_together({config: load(config) for config in configs})
     tasks: list[TaskSummary] = []
     frames: list[pd.DataFrame] = []
     labels: list[str] = []
