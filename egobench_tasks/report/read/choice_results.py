@@ -74,11 +74,11 @@ class Results:
     runs are summed up. ``unpublished`` says by config how the dataset differs from the published split, where it does.
     ``records``: by label, the ``run.json`` of what made a run.
 
-    ``probed`` has a row for every run, config, probe and question that the probe was asked of: the same columns,
-    ``probe`` and ``implied`` (see `choice_outcomes.Outcome`); ``repeated`` for every repeat of a run that answered
-    each question several times, with ``repeat`` (0 is the answer in ``outcomes``). Probes and repeats that are not
-    whole are left out, and a notice says so. ``folders`` are where runs were found, by label. ``anchor``: the label
-    of the run that all others are compared with; empty for none."""
+    ``probed`` has a row for every run, config, probe, repeat and question that the probe was asked of: the same
+    columns, ``probe``, ``repeat`` and ``implied`` (see `choice_outcomes.Outcome`); ``repeated`` for every repeat of a
+    run that answered each question several times, with ``repeat`` (0 is the answer in ``outcomes``). Probes and repeats
+    that are not whole are left out, and a notice says so. ``folders`` are where runs were found, by label. ``anchor``:
+    the label of the run that all others are compared with; empty for none."""
 
     labels: tuple[str, ...]
     tasks: tuple[TaskSummary, ...]
