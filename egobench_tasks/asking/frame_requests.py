@@ -43,6 +43,18 @@ def choice_requests(location: DatasetLocation, spec: FrameSpec) -> dict[str, lis
     return {config: list(_egogears(location, config, spec)) for config in configs}
 
 
+def named_recordings(location: DatasetLocation) -> dict[str, str]:
+    """Return by digest the recording that EgoGears names as a clip's; clips whose recording is concealed are left out.
+
+    Raises ``InputError`` where the dataset is not EgoGears.
+    """
+    benchmark, configs = benchmark_of(location)
+    if benchmark is not EGOGEARS:
+        raise InputError(f"{location}: is {benchmark.title}, whose questions name their videos; give EgoGears")
+    rows = (row for config in configs for row in load_rows(location, config) if row.get("recording"))
+    return {clip.sha256: row["recording"] for row in rows for clip in choice_question(row).clips}
+
+
 def _choice_frames(name: str) -> tuple[Probe | None, FrameSpec | None]:
     """The probe of EgoGears that shows other frames, or the spec, that a name is."""
     others = [probe.name for probe in PROBES.values() if isinstance(probe.frames, CentralFrame | OtherBudget)]

@@ -100,27 +100,36 @@ def overlaps(
     dataset: Annotated[str, typer.Argument(help="EgoGears: a folder, or ORG/NAME[@REVISION] on the Hub.")],
     workers: Annotated[int, typer.Option(min=1, help="How many processes decode.")] = 1,
 ) -> None:
-    """Find clips of one recording by their frames, so that a report's intervals allow for questions that share it."""
+    """Find clips of one recording by their frames, so that a report's intervals allow for questions that share it.
+
+    Clips of both splits are compared: footage that a single and a multi question show is of one recording.
+    """
     from collections import Counter
 
-    from egobench_tasks.asking.frame_requests import choice_requests
+    from egobench_tasks.asking.frame_requests import choice_requests, named_recordings
     from egobench_tasks.data import parse_location
     from egobench_tasks.frames.fill import fill_store
     from egobench_tasks.frames.overlap import SPEC, find_footage, footage_path, hash_clips, write_footage
     from egobench_tasks.frames.store import FrameStore
 
-    for config, requests in choice_requests(parse_location(dataset, where="DATASET"), SPEC).items():
-        store = FrameStore()
-        if failed := fill_store(requests, store, workers).failed:
-            raise EgobenchError("these clips do not decode:\n" + "\n".join(f"  {error}" for error in failed))
-        found = find_footage(hash_clips(requests, store))
-        path = footage_path(found.recordings)
-        write_footage(path, found)
-        sizes = Counter(found.recordings.values())
+    location, store = parse_location(dataset, where="DATASET"), FrameStore()
+    by_config = choice_requests(location, SPEC)
+    requests = [request for members in by_config.values() for request in members]
+    if failed := fill_store(requests, store, workers).failed:
+        raise EgobenchError("these clips do not decode:\n" + "\n".join(f"  {error}" for error in failed))
+    found = find_footage(hash_clips(requests, store), named_recordings(location))
+    splits = {config: found.of(request.sha256 for request in members) for config, members in by_config.items()}
+    for config, part in splits.items():
+        path = footage_path(part.recordings)
+        write_footage(path, part)
+        sizes = Counter(part.recordings.values())
         print(
-            f"{config}: {len(found.recordings)} clips, {len(found.pairs)} pairs that overlap, {len(sizes)} stretches "
+            f"{config}: {len(part.recordings)} clips, {len(part.pairs)} pairs that overlap, {len(sizes)} stretches "
             f"of footage, the largest of {max(sizes.values())} clips; kept in {path}"
         )
+    if len(splits) > 1:
+        shared = set.intersection(*(set(part.recordings.values()) for part in splits.values()))
+        print(f"{' and '.join(splits)}: {len(shared)} stretches of footage stand in both")
 
 
 @app.command()

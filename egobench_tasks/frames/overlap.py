@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ _MIN_CONTRAST = 6.0
 _GRID = 8
 _CHUNK = 256
 _SCHEMA = 1
+_NOTHING_NAMED: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,12 @@ class Footage:
 
     recordings: Mapping[str, str]
     pairs: tuple[tuple[str, str], ...]
+
+    def of(self, digests: Iterable[str]) -> "Footage":
+        """Return what was found of some clips alone; recordings keep their names, whatever clips those are of."""
+        here = set(digests)
+        pairs = tuple(pair for pair in self.pairs if here.issuperset(pair))
+        return Footage({digest: self.recordings[digest] for digest in self.recordings if digest in here}, pairs)
 
 
 def frame_hash(jpeg: bytes) -> int | None:
@@ -85,8 +93,11 @@ def hash_clips(requests: Iterable[FrameRequest], store: FrameStore) -> list[Clip
     return found
 
 
-def find_footage(clips: Sequence[ClipHashes]) -> Footage:
-    """Compare all frames of all clips and join the clips that overlap, directly or through others."""
+def find_footage(clips: Sequence[ClipHashes], named: Mapping[str, str] = _NOTHING_NAMED) -> Footage:
+    """Compare all frames of all clips and join the clips that overlap, directly or through others.
+
+    ``named``: by digest the recording that a clip is known to be of; clips of one are joined too.
+    """
     pairs = tuple(sorted(_overlapping(clips)))
     leader = {clip.sha256: clip.sha256 for clip in clips}
 
@@ -95,7 +106,9 @@ def find_footage(clips: Sequence[ClipHashes]) -> Footage:
             digest = leader[digest]
         return digest
 
-    for one, other in pairs:
+    firsts: dict[str, str] = {}
+    of_one_name = [(digest, firsts.setdefault(name, digest)) for digest, name in named.items() if digest in leader]
+    for one, other in (*pairs, *of_one_name):
         low, high = sorted((first_of(one), first_of(other)))
         leader[high] = low
     return Footage({digest: first_of(digest) for digest in leader}, pairs)

@@ -56,6 +56,22 @@ def test_clips_cut_anew_from_one_recording_are_joined_and_others_are_not():
     assert found.recordings == {"a": "a", "bb": "a", "ccc": "a", "dddd": "dddd", "eeeee": "eeeee"}
 
 
+def test_clips_of_one_name_are_of_one_recording_whatever_they_show():
+    one, other = street(1), street(2)
+    clips = [cut(one, 0.0, "a"), cut(one, 8.4, "bb"), cut(other, 0.0, "dddd"), cut(street(3), 0.0, "eeeee")]
+    found = find_footage(clips, {"dddd": "walk", "bb": "walk", "elsewhere": "walk"})
+    assert found.recordings == {"a": "a", "bb": "a", "dddd": "a", "eeeee": "eeeee"}
+    assert found.pairs == (("a", "bb"),)
+
+
+def test_what_is_found_of_all_is_told_of_some():
+    one = street(1)
+    found = find_footage([cut(one, 0.0, "a"), cut(one, 8.4, "bb"), cut(one, 14.0, "ccc")])
+    part = found.of(["bb", "ccc"])
+    assert part.recordings == {"bb": "a", "ccc": "a"}  # under the name that it has among all
+    assert part.pairs == (("bb", "ccc"),)
+
+
 def test_near_equal_frames_at_scattered_offsets_are_no_overlap():
     """Two walks past one advertisement, at different paces."""
     places = [0x1234_5678_9ABC_DEF0, 0x0F1E_2D3C_4B5A_6978, 0xFFFF_0000_FFFF_0000]

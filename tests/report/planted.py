@@ -10,6 +10,7 @@ import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from dataset_scripts.egogears.recordings import read_recording_name
@@ -116,12 +117,20 @@ class Planted:
         return next(row for rows in self.rows.values() for row in rows if row["question_id"] == question_id)
 
 
-def plant(folder: Path, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> Planted:
-    """Write a VideoFolder repository, whose clips are stubs: a report opens none."""
+def plant(
+    folder: Path,
+    rows: Mapping[str, Sequence[Mapping[str, Any]]],
+    clips: Mapping[str, Mapping[str, bytes]] = MappingProxyType({}),
+) -> Planted:
+    """Write a VideoFolder repository, whose clips are stubs: a report opens none.
+
+    ``clips``: by config and file name those that are there beside the stub.
+    """
     patterns = {}
     for config, members in rows.items():
         (folder / config / "videos").mkdir(parents=True)
-        (folder / config / CLIP).write_bytes(b"no video")
+        for name, content in {CLIP: b"no video", **clips.get(config, {})}.items():
+            (folder / config / name).write_bytes(content)
         (folder / config / "metadata.parquet").write_bytes(parquet_bytes(members, SCHEMAS[config]))
         patterns[config] = [f"{config}/metadata.parquet", f"{config}/videos/*"]
     (folder / "README.md").write_text(f"---\n{configs_yaml(patterns)}\n---\n")

@@ -67,3 +67,34 @@ def coverage_of_differences(clusters, gained, lost, correlated, n, seed):
         told += found.p_value < 0.05
         flipped += sign_flip(second - first, clusters) < 0.05
     return Coverage(hits / n, told / n, flipped / n)
+
+
+@dataclass(frozen=True)
+class RepeatedCoverage:
+    """As `Coverage`, over means of several answers a question: a share's, a difference's, and the level of its test."""
+
+    share: float
+    difference: float
+    rejected: float
+
+
+def coverage_of_repeats(clusters, rate, correlated, n_repeats, n, seed):
+    """Questions differ in their rates (beta, about half of the variance), clusters too where they are correlated."""
+    generator, hits, held, told = np.random.default_rng(seed), 0, 0, 0
+    for _ in range(n):
+        rates = _rates(clusters, rate, correlated, generator)
+        first, second = (generator.binomial(n_repeats, rates) / n_repeats for _ in range(2))
+        one, pair = share(first, clusters), paired_difference(first, second, clusters)
+        hits += one.low <= rate <= one.high
+        held += pair.low <= 0 <= pair.high
+        told += pair.p_value < 0.05
+    return RepeatedCoverage(hits / n, held / n, told / n)
+
+
+def _rates(clusters, rate, correlated, generator):
+    own = np.full(clusters.count, rate)
+    if correlated:
+        scale = (1 - correlated) / correlated
+        own = generator.beta(rate * scale, (1 - rate) * scale, clusters.count)
+    own = own.clip(1e-9, 1 - 1e-9)[clusters.of]
+    return generator.beta(own, 1 - own)

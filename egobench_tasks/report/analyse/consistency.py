@@ -33,7 +33,8 @@ class Position:
 class Consistency:
     """Answers over ``orders`` orders of the options, the benchmark's own among them.
 
-    ``same``: share of questions with the same set throughout. ``circular``: share right in all orders. ``majority``:
+    ``same``: share of questions with the same set throughout. ``circular``: share right in all orders (of
+    questions answered several times both are of one answer an order, drawn at random). ``majority``:
     share whose most frequent set is right; sets that are equally frequent count in part. ``plain``: exact in the
     benchmark's order. ``entropy_bits``: of the place of what was chosen; ``even_bits``: where no place is preferred.
     ``position``: the place with the strongest preference, for or against it; None where nothing was chosen.
@@ -59,23 +60,36 @@ def consistency(variants: Variants) -> Consistency | None:
     if found is None or len(names) < 2:
         return None
     clusters, orders = found.clusters, range(len(names))
-    sets = list(zip(*(found.sets(order) for order in orders), strict=True))
+    sets = list(zip(*(found.answers(order) for order in orders), strict=True))
     right = np.column_stack([found.exact(order) for order in orders])
-    same = np.array([len(set(answers)) == 1 and answers[0] != "" for answers in sets], dtype=np.float64)
-    majority = np.array([majority_exact(answers, exact) for answers, exact in zip(sets, right, strict=True)])
+    same = np.array([_same_throughout(answers) for answers in sets], dtype=np.float64)
+    rights = zip(*(found.ways[order]["rights"] for order in orders), strict=True)
+    majority = np.array([_majority(answers, exact) for answers, exact in zip(sets, rights, strict=True)])
     chosen, even = _places(found)
     return Consistency(
         orders=len(names),
         questions=len(found),
         plain=share(right[:, 0], clusters),
         same=share(same, clusters),
-        circular=share(right.min(axis=1), clusters),
+        circular=share(right.prod(axis=1), clusters),
         majority=mean(majority, clusters) if ((majority > 0) & (majority < 1)).any() else share(majority, clusters),
         entropy_bits=entropy_bits(chosen.sum(axis=0)),
         even_bits=entropy_bits(even.sum(axis=0)),
         position=_strongest(chosen, even, clusters),
         steady=found.by_question(same),
     )
+
+
+def _same_throughout(answers: Sequence[Sequence[str]]) -> float:
+    """The chance that one answer of each order, drawn at random, are one set; 1 or 0 of one answer an order."""
+    chances = (math.prod(mine.count(one) / len(mine) for mine in answers) for one in set(answers[0]) if one != "")
+    return float(sum(chances))
+
+
+def _majority(answers: Sequence[Sequence[str]], rights: Sequence[Sequence[float]]) -> float:
+    """`majority_exact` over all answers in all orders."""
+    every = [answer for mine in answers for answer in mine]
+    return majority_exact(every, np.array([right for mine in rights for right in mine]))
 
 
 def entropy_bits(counts: Floats) -> float:
@@ -103,10 +117,11 @@ def _places(found: Paired) -> tuple[Floats, Floats]:
     n_places = max(len(letters) for way in found.ways for letters in way["shown_letters"])
     chosen, even = np.zeros((len(found), n_places)), np.zeros((len(found), n_places))
     for way in found.ways:
-        for row, (shown, picked) in enumerate(zip(way["shown_letters"], way["shown_predicted"], strict=True)):
-            for letter in picked:
-                chosen[row, shown.index(letter)] += 1
-            even[row, : len(shown)] += len(picked) / len(shown)
+        for row, (shown, answers) in enumerate(zip(way["shown_letters"], way["places"], strict=True)):
+            for picked in answers:
+                for letter in picked:
+                    chosen[row, shown.index(letter)] += 1
+                even[row, : len(shown)] += len(picked) / len(shown)
     return chosen, even
 
 

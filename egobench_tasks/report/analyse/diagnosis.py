@@ -5,6 +5,7 @@ where its interval does.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +21,7 @@ from egobench_tasks.report.analyse.estimates import (
 )
 from egobench_tasks.report.analyse.power import smallest_seen
 from egobench_tasks.report.analyse.statistics import Floats
+from egobench_tasks.report.analyse.steadiness import asked_again, moved, ratio_values, stayed
 from egobench_tasks.report.analyse.tables import Kind
 from egobench_tasks.report.analyse.variants import FULL, Paired, Variants
 
@@ -161,9 +163,22 @@ def _words(variants: Variants) -> Statement | None:
 
 
 def _moves(found: Paired, way: int) -> Floats:
-    """1 where another set was answered than in the first way; no answer is no other set."""
-    sets = zip(found.sets(0), found.sets(way), strict=True)
-    return np.array([other not in ("", first) for first, other in sets], dtype=np.float64)
+    """Of the first way's right answers, how many another set stands for in this way: see `ratio_values`."""
+    return ratio_values(_rights(found), found.answers(0), found.answers(way), moved)
+
+
+def _rights(found: Paired) -> list[list[bool]]:
+    return [[one > 0 for one in rights] for rights in found.ways[0]["rights"]]
+
+
+def _answered(found: Paired) -> list[list[bool]]:
+    return [[one != "" for one in answers] for answers in found.answers(0)]
+
+
+def _again(counts: list[list[bool]], found: Paired, holds: Callable[[str, str], bool], words: str) -> str:
+    """Say what asking the same again does; empty where questions were asked once."""
+    luck = asked_again(counts, found.answers(0), holds)
+    return "" if luck is None else f", {phrases.percent(luck)} {words} when asked again unchanged"
 
 
 def _right_in_full(variants: Variants) -> Variants:
@@ -183,7 +198,7 @@ def _binding(variants: Variants) -> Statement | None:
     beside = right.paired([FULL, "swapped", "reordered"])
     if beside is None:
         head, tells, smallest = _neutral(estimate, "Binding", "Cannot tell how far it binds what it sees to labels")
-        more = ""
+        more = _again(_rights(found), found, moved, "do so")
     else:
         swapped, reordered = _moves(beside, 1), _moves(beside, 2)
         net = paired_difference(reordered, swapped, beside.clusters)
@@ -194,8 +209,8 @@ def _binding(variants: Variants) -> Statement | None:
             "Cannot tell whether it binds what it sees to the clips' labels",
         )
         tells, smallest = net.tells, _smallest(net, swapped - reordered)
-        moved = phrases.percent(reordered.mean())
-        more = f", {moved} when the clips are only reordered (difference {phrases.points(net)})"
+        more = f", {phrases.percent(reordered.mean())} when the clips are only reordered"
+        more += f" (difference {phrases.points(net)})"
     sentence = f"{head}: {words}{more}; {phrases.basis(estimate)}."
     title = "Binding: moves when headings are exchanged"
     return Statement("binding", title, Kind.PERCENT, estimate, tells, smallest, sentence, found.by_question(moves))
@@ -206,11 +221,18 @@ def _implied(variants: Variants) -> Statement | None:
     if found is None:
         return None
     implied = found.ways[1]["implied"]
-    known = (implied != "") & (implied != found.ways[0]["predicted"])
+    gold = pd.Series(_right_sets(found), index=implied.index)
+    known = (implied != "") & (implied != gold)
     if not known.any():
         return None
     found = Paired(tuple(way[known] for way in found.ways))
-    hits = np.array([a == b for a, b in zip(found.sets(1), implied[known], strict=True)], dtype=np.float64)
+    due = dict(zip(found.ways[0].index, implied[known], strict=True))
+    hits = ratio_values(
+        _rights(found),
+        [(due[question_id],) * len(rights) for question_id, rights in found.ways[0]["rights"].items()],
+        found.answers(1),
+        stayed,
+    )
     estimate = share(hits, found.clusters)
     head, tells, smallest = _neutral(estimate, "Binding, to the letter", "Cannot tell if answers move as they must")
     sentence = (
@@ -222,17 +244,23 @@ def _implied(variants: Variants) -> Statement | None:
     return Statement("binding_implied", title, Kind.PERCENT, estimate, tells, smallest, sentence, values)
 
 
+def _right_sets(found: Paired) -> list[str]:
+    """The right set of each question, which one of its answers at least is."""
+    pairs = zip(found.answers(0), _rights(found), strict=True)
+    return [next(answer for answer, right in zip(*pair, strict=True) if right) for pair in pairs]
+
+
 def _indifference(variants: Variants, probe: str) -> Statement | None:
     changed, title = INDIFFERENT[probe]
     full = variants.ways[FULL]
-    found = variants.only(set(full.index[full["predicted"] != ""])).paired([FULL, probe])
+    found = variants.only(set(full.index[[any(answers) for answers in full["answers"]]])).paired([FULL, probe])
     if found is None:
         return None
-    same = np.array([a == b for a, b in zip(found.sets(0), found.sets(1), strict=True)], dtype=np.float64)
+    same = ratio_values(_answered(found), found.answers(0), found.answers(1), stayed)
     estimate = share(same, found.clusters)
     head, tells, smallest = _neutral(estimate, title, f"Cannot tell how far answers stay with {changed}")
-    sentence = f"{head}: {phrases.percent_of(estimate)} of its answers stay the same with {changed}; "
-    sentence += f"{phrases.basis(estimate)}."
+    sentence = f"{head}: {phrases.percent_of(estimate)} of its answers stay the same with {changed}"
+    sentence += f"{_again(_answered(found), found, stayed, 'do')}; {phrases.basis(estimate)}."
     values = found.by_question(same)
     return Statement(f"same_{probe}", title, Kind.PERCENT, estimate, tells, smallest, sentence, values)
 
@@ -273,4 +301,4 @@ def _neutral(estimate: Estimate, head: str, doubt: str) -> tuple[str, bool, floa
 
 
 def _smallest(estimate: Estimate, differences: Floats) -> float:
-    return smallest_seen(estimate.error, float((differences != 0).mean()))
+    return smallest_seen(estimate.error, float((differences**2).mean()))

@@ -101,11 +101,12 @@ class Estimate:
 
 
 def share(right: Floats, clusters: Clusters, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the share of ones among ``right`` (0 or 1 a question), in [0, 1]."""
+    """Return the share of ones among ``right`` (0 or 1 a question, or a mean over its answers), in [0, 1]."""
     if not len(right):
         return Estimate(math.nan, math.nan, math.nan, clustered_error(right, clusters))
     error = _with_few_events(clustered_error(right, clusters))
-    rate, n, t = float(right.mean()), error.effective_questions, error.quantile(confidence)
+    rate, t = float(right.mean()), error.quantile(confidence)
+    n = _independent_answers(right, rate * (1 - rate), error)
     scale = 1 + t**2 / n
     centre = (rate + t**2 / (2 * n)) / scale
     margin = t / scale * math.sqrt(rate * (1 - rate) / n + t**2 / (4 * n**2))
@@ -119,21 +120,22 @@ def above_chance(right: Floats, chance: Floats, clusters: Clusters) -> Estimate:
     if not len(right):
         return found
     expected = float(chance.mean())
-    spread = math.sqrt(float((chance * (1 - chance)).mean()) / found.error.effective_questions)
+    n = _independent_answers(right, found.value * (1 - found.value), found.error)
+    spread = math.sqrt(float((chance * (1 - chance)).mean()) / n)
     value = found.value - expected
     p_value = found.error.p_value(value / spread) if spread > 0 else math.nan
     return Estimate(value, found.low - expected, found.high - expected, found.error, p_value, found.events)
 
 
 def paired_difference(first: Floats, second: Floats, clusters: Clusters) -> Estimate:
-    """Return second less first over the same questions, each 0 or 1: in [-1, 1]."""
+    """Return second less first over the same questions, each 0 or 1, or a mean over its answers: in [-1, 1]."""
     difference = second - first
     error = clustered_error(difference, clusters)
     if not len(difference):
         return Estimate(math.nan, math.nan, math.nan, error)
-    gained, lost = (float((sign * difference > 0).mean()) for sign in (1, -1))
-    low, high = _tango_interval(gained, lost, error)
-    n = error.effective_questions
+    gained, lost = _changes(first, second)
+    n = _independent_answers(difference, gained + lost - (gained - lost) ** 2, error)
+    low, high = _tango_interval(gained, lost, n, error.quantile())
     p_value = error.p_value(_tango_score(gained, lost, n, 0.0))
     return Estimate(float(difference.mean()), low, high, error, p_value, events=n * (gained + lost))
 
@@ -148,9 +150,33 @@ def _with_few_events(error: Error) -> Error:
     return replace(error, df=min(error.df, max(1.0, _DF_OF_A_RARE_CLUSTER * error.rare - 1)))
 
 
-def _tango_interval(gained: float, lost: float, error: Error) -> tuple[float, float]:
+def _changes(first: Floats, second: Floats) -> tuple[float, float]:
+    """Return the shares gained and lost from an answer of the first to one of the second, their difference the mean's.
+
+    Of questions answered several times, as two answers drawn at random would have it.
+    """
+    difference = second - first
+    if np.array_equal(difference, np.rint(difference)):
+        return float((difference > 0).mean()), float((difference < 0).mean())
+    one, two, seen = first.clip(0, 1), second.clip(0, 1), float(difference.mean())
+    changed = max(abs(seen), float((one * (1 - two) + two * (1 - one)).mean()))
+    return (changed + seen) / 2, (changed - seen) / 2
+
+
+def _independent_answers(values: Floats, spread: float, error: Error) -> float:
+    """Return how many single answers to independent questions say as much; ``spread``: the variance of one.
+
+    Where questions were answered once these are `Error.effective_questions`; means over several answers vary less than
+    one answer does, so that more single ones say as much (Korn and Graubard 1998: the variance of one over the mean's).
+    """
+    if np.array_equal(values, np.rint(values)) or math.isnan(error.design_effect) or spread <= 0:
+        return error.effective_questions
+    return spread / error.standard_error**2
+
+
+def _tango_interval(gained: float, lost: float, n: float, t: float) -> tuple[float, float]:
     """Return the true differences that the score test does not reject; NaNs with fewer than two clusters."""
-    t, n, seen = error.quantile(), error.effective_questions, gained - lost
+    seen = gained - lost
     if math.isnan(t):
         return math.nan, math.nan
 

@@ -1,18 +1,22 @@
 """The single split against the multi split, the same runs on other questions (PROTOCOL 1.4)."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from egobench_tasks.report.analyse import published
+from egobench_tasks.report.analyse.clusters import Clusters, clusters
 from egobench_tasks.report.analyse.overall import RUN, SPLIT, not_comparable
-from egobench_tasks.report.analyse.statistics import Floats, bootstrap_means, percentile_interval
+from egobench_tasks.report.analyse.statistics import Counts, Floats, cluster_draws, percentile_interval
 from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
 from egobench_tasks.report.read.choice_results import Results
 from egobench_tasks.scoring.scores import kappa
 
+_SPLITS = ("single", "multi")
 _FOUR_WAYS = (
     ("all", "exact, all questions", published.FINDINGS.mean_drop),
     ("one_answer", "exact, questions with one answer", published.FINDINGS.mean_drop_one_answer),
@@ -24,13 +28,12 @@ _FOUR_WAYS = (
 def single_multi_table(results: Results) -> Table:
     """Each run on single against multi, four ways. Empty unless a run answered both configs."""
     rows: list[dict[str, Any]] = []
-    if set(results.configs) >= {"single", "multi"}:
-        # Different questions: each split is drawn by itself, by seeds of its own.
-        drawn = {config: _draw_measures(results, config, seed) for seed, config in enumerate(("single", "multi"))}
+    if set(results.configs) >= set(_SPLITS):
+        drawn = _draw_measures(results)
         for run in results.labels:
-            if all(run in drawn[config] for config in drawn):
+            if all(run in drawn[config] for config in _SPLITS):
                 about = {"run": run, "whole": run in results.whole}
-                rows += [about | row for row in _four_rows(drawn["single"][run], drawn["multi"][run])]
+                rows += [about | row for row in _four_rows(*(drawn[config][run] for config in _SPLITS))]
     columns = [
         RUN,
         Column("measure", "Measure", Kind.TEXT),
@@ -38,7 +41,10 @@ def single_multi_table(results: Results) -> Table:
         Column("multi", "Multi %", Kind.PERCENT),
         Column("difference", "Multi less single (points)", Kind.POINTS, low="low", high="high"),
     ]
-    note = "Bootstrap 95 % interval over the questions of both splits, drawn independently: they share no question."
+    note = (
+        "Bootstrap 95 % interval that draws whole clusters, those of both splits together: a recording that both show "
+        "is drawn for both."
+    )
     return table("single_multi", "Single against multi, four ways", note, columns, rows)
 
 
@@ -46,35 +52,59 @@ Measures = dict[str, tuple[float, Floats]]
 """A measure's value and its bootstrap draws, by the keys of `_FOUR_WAYS`."""
 
 
-def _draw_measures(results: Results, config: str, seed: int) -> dict[str, Measures]:
-    exact, jaccard = results.matrix(config, "exact_set"), results.matrix(config, "jaccard")
-    attributes = results.splits[config].attributes.set_index("question_id").loc[exact.index]
-    chance = attributes["chance"].to_numpy()
-    one_answer = (attributes["n_select"] == 1).to_numpy()
-    n_runs = exact.shape[1]
-    draws = bootstrap_means(np.column_stack([exact, jaccard, chance]), seed=seed)
-    one_draws = bootstrap_means(exact[one_answer].to_numpy(), seed=seed)
-    chance_draws = draws[:, -1]
-    measures: dict[str, Measures] = {}
-    for index, run in enumerate(exact.columns):
-        accuracy = float(exact[run].mean())
-        mean_chance = float(chance.mean())
-        measures[run] = {
-            "all": (accuracy, draws[:, index]),
-            "one_answer": (float(exact[run][one_answer].mean()), one_draws[:, index]),
-            "jaccard": (float(jaccard[run].mean()), draws[:, n_runs + index]),
-            "kappa": (
-                kappa(accuracy, mean_chance),
-                (draws[:, index] - chance_draws) / (1 - chance_draws),
-            ),
+def _draw_measures(results: Results) -> dict[str, dict[str, Measures]]:
+    """Return every run's measures by split, drawn over the clusters of both at once."""
+    exact = {config: results.matrix(config, "exact_set") for config in _SPLITS}
+    about = {
+        config: results.splits[config].attributes.set_index("question_id").loc[exact[config].index]
+        for config in _SPLITS
+    }
+    together = clusters(pd.concat([about[config]["cluster"] for config in _SPLITS]))
+    draws = cluster_draws(together.count)
+    found: dict[str, dict[str, Measures]] = {}
+    start = 0
+    for config in _SPLITS:
+        here = slice(start, start := start + len(exact[config]))
+        jaccard = results.matrix(config, "jaccard")
+        draw = partial(_drawn, draws, together, here)
+        found[config] = {
+            run: _measures(exact[config][run], jaccard[run], about[config], draw) for run in exact[config].columns
         }
-    return measures
+    return found
+
+
+def _measures(
+    exact: pd.Series, jaccard: pd.Series, about: pd.DataFrame, draw: Callable[[Floats, Floats], Floats]
+) -> Measures:
+    right, credit, chance = (one.to_numpy(dtype=np.float64) for one in (exact, jaccard, about["chance"]))
+    every, one_answer = np.ones(len(right)), (about["n_select"] == 1).to_numpy(dtype=np.float64)
+    accuracies, chances = draw(right, every), draw(chance, every)
+    n_one = float(one_answer.sum())
+    return {
+        "all": (float(right.mean()), accuracies),
+        "one_answer": (float((right * one_answer).sum() / n_one) if n_one else math.nan, draw(right, one_answer)),
+        "jaccard": (float(credit.mean()), draw(credit, every)),
+        "kappa": (kappa(float(right.mean()), float(chance.mean())), (accuracies - chances) / (1 - chances)),
+    }
+
+
+def _drawn(draws: Counts, together: Clusters, here: slice, values: Floats, counted: Floats) -> Floats:
+    """Return each draw's mean of one split's values over its questions that are counted (1 or 0).
+
+    ``here``: where the split's questions stand among those of ``together``. NaN for a draw without any of them.
+    """
+    sums = np.zeros((len(together.of), 2))
+    sums[here] = np.column_stack([values * counted, counted])
+    total, number = (draws @ together.sums(sums)).T
+    return np.divide(total, number, out=np.full(len(total), np.nan), where=number > 0)
 
 
 def _four_rows(single: Measures, multi: Measures) -> list[dict[str, Any]]:
     rows = []
     for key, title, _ in _FOUR_WAYS:
-        low, high = percentile_interval(multi[key][1] - single[key][1])
+        differences = multi[key][1] - single[key][1]
+        known = differences[np.isfinite(differences)]
+        low, high = percentile_interval(known) if len(known) else (math.nan, math.nan)
         rows.append(
             {
                 "measure": title,

@@ -14,6 +14,7 @@ from scipy.stats import binomtest, rankdata
 from egobench_tasks.report.analyse.clusters import Clusters
 
 Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
 
 SEED = 20250913
 N_DRAWS = 2000
@@ -43,6 +44,12 @@ def bootstrap_means(
         drawn = n_questions if sizes is None else (counts @ sizes)[:, None]
         means[start : start + size] = counts @ sums / drawn
     return means
+
+
+def cluster_draws(n_clusters: int, n_draws: int = N_DRAWS, seed: int = SEED) -> Counts:
+    """Return how often a bootstrap draws each cluster, shape (n_draws, n_clusters): for figures over several splits,
+    whose sums and numbers of questions the same draw must give."""
+    return np.random.default_rng(seed).multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=n_draws)
 
 
 def percentile_interval(draws: Floats, confidence: float = 0.95) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """The dataset's side of a report: every question of a split, and what it can be grouped by."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -10,7 +10,7 @@ from egobench_tasks.asking.questions import ChoiceQuestion, choice_question
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.data import DatasetLocation, fingerprint, load_rows
 from egobench_tasks.frames.overlap import footage_path, read_footage
-from egobench_tasks.report.read.clusters import with_clusters
+from egobench_tasks.report.read.clusters import joined, with_clusters
 from egobench_tasks.scoring.scores import chance_exact
 
 ONE_RECORDING, INDEPENDENT_RECORDINGS = "one recording", "independent recordings"
@@ -24,7 +24,7 @@ class Split:
     """One config of EgoGears.
 
     ``attributes`` has a row a question, in the dataset's order, with the columns of `attributes_of` and
-    `clusters.with_clusters`.
+    `clusters.with_clusters`. ``footage``: by a clip's digest the recording that `egobench overlaps` found it to be of.
     """
 
     config: str
@@ -32,6 +32,7 @@ class Split:
     fingerprint: str
     questions: Mapping[str, ChoiceQuestion]
     attributes: pd.DataFrame
+    footage: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_split(location: DatasetLocation, config: str) -> Split:
@@ -45,7 +46,19 @@ def load_split(location: DatasetLocation, config: str) -> Split:
     clips = [question.clips for question in questions.values()]
     footage = read_footage(footage_path(clip.sha256 for members in clips for clip in members))
     clustered = with_clusters(pd.DataFrame(attributes), clips, footage)
-    return Split(config, str(location), fingerprint(rows), questions, clustered)
+    return Split(config, str(location), fingerprint(rows), questions, clustered, footage)
+
+
+def clustered_together(splits: Mapping[str, Split]) -> dict[str, Split]:
+    """Return splits whose clusters are counted across them: a recording that both show is one cluster of both."""
+    parts = [
+        (split.attributes, [question.clips for question in split.questions.values()], split.footage)
+        for split in splits.values()
+    ]
+    return {
+        config: replace(split, attributes=attributes)
+        for (config, split), attributes in zip(splits.items(), joined(parts), strict=True)
+    }
 
 
 def attributes_of(question: ChoiceQuestion, row: Mapping[str, Any], config: str) -> dict[str, Any]:

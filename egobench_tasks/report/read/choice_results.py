@@ -10,7 +10,7 @@ from egobench_tasks.benchmarks import EGOGEARS, Benchmark
 from egobench_tasks.data import DatasetLocation, locate
 from egobench_tasks.errors import InputError
 from egobench_tasks.report.read.choice_outcomes import Compared, Outcome, outcomes_frame, score_repeats
-from egobench_tasks.report.read.choice_questions import Split, load_split
+from egobench_tasks.report.read.choice_questions import Split, clustered_together, load_split
 from egobench_tasks.report.read.published_data import choice_difference
 from egobench_tasks.report.read.responses import Run, Settings, TaskRun
 from egobench_tasks.report.read.sides import Side, n_unfinished
@@ -74,11 +74,11 @@ class Results:
     runs are summed up. ``unpublished`` says by config how the dataset differs from the published split, where it does.
     ``records``: by label, the ``run.json`` of what made a run.
 
-    ``probed`` has a row for every run, config, probe and question that the probe was asked of: the same columns,
-    ``probe`` and ``implied`` (see `choice_outcomes.Outcome`); ``repeated`` for every repeat of a run that answered
-    each question several times, with ``repeat`` (0 is the answer in ``outcomes``). Probes and repeats that are not
-    whole are left out, and a notice says so. ``folders`` are where runs were found, by label. ``anchor``: the label
-    of the run that all others are compared with; empty for none."""
+    ``probed`` has a row for every run, config, probe, repeat and question that the probe was asked of: the same
+    columns, ``probe``, ``repeat`` and ``implied`` (see `choice_outcomes.Outcome`); ``repeated`` for every repeat of a
+    run that answered each question several times, with ``repeat`` (0 is the answer in ``outcomes``). Probes and repeats
+    that are not whole are left out, and a notice says so. ``folders`` are where runs were found, by label. ``anchor``:
+    the label of the run that all others are compared with; empty for none."""
 
     labels: tuple[str, ...]
     tasks: tuple[TaskSummary, ...]
@@ -142,7 +142,7 @@ def score_runs(runs: Sequence[Run], load: Callable[[str], Split]) -> Results:
     if not runs:
         raise InputError(f"{unscored[0].folder}: holds probes alone; {_RUN_THE_BENCHMARK}")
     configs = sorted({task.config for run in runs for task in run.tasks}, reverse=True)  # single, then multi
-    splits = {config: load(config) for config in configs}
+    splits = clustered_together({config: load(config) for config in configs})
     tasks: list[TaskSummary] = []
     frames: list[pd.DataFrame] = []
     labels: list[str] = []

@@ -9,6 +9,9 @@ from scipy.sparse.csgraph import connected_components
 
 from egobench_tasks.asking.questions import Clip
 
+Part = tuple[pd.DataFrame, Sequence[Iterable[Clip]], Mapping[str, str]]
+"""A split's attributes, each question's clips, and the recordings of clips by their footage."""
+
 UNKNOWN_RECORDING = "recording_unknown"
 """The column that says of which questions neither a recording's name nor its footage is known."""
 
@@ -21,7 +24,28 @@ def with_clusters(
     ``clips`` holds each question's. ``footage`` names, by a clip's digest, the recording that its pictures were found
     to be of (`frames.overlap`); a clip it does not name has not been looked at.
     """
-    footage = footage or {}
+    ties, unknown = _ties(attributes, clips, footage or {})
+    return attributes.assign(cluster=connected(ties), **{UNKNOWN_RECORDING: unknown})
+
+
+def joined(parts: Sequence[Part]) -> list[pd.DataFrame]:
+    """Return the attributes of several splits with clusters across them: footage that two splits show is one cluster.
+
+    ``parts`` hold each split's attributes, clips and footage, as `with_clusters` takes them.
+    """
+    ties = [tie for part in parts for tie in _ties(*part)[0]]
+    numbers = connected(ties)
+    found = []
+    for attributes, _, _ in parts:
+        here, numbers = numbers[: len(attributes)], numbers[len(attributes) :]
+        found.append(attributes.assign(cluster=here))
+    return found
+
+
+def _ties(
+    attributes: pd.DataFrame, clips: Sequence[Iterable[Clip]], footage: Mapping[str, str]
+) -> tuple[list[set[str]], list[bool]]:
+    """What each question shares with others, and whether its recording is unknown."""
     recordings = attributes["recording"] if "recording" in attributes else [None] * len(attributes)
     ties, unknown = [], []
     for recording, members in zip(recordings, clips, strict=True):
@@ -30,7 +54,7 @@ def with_clusters(
         seen = {f"footage {footage[digest]}" for digest in digests if digest in footage}
         ties.append({f"clip {digest}" for digest in digests} | named | seen)
         unknown.append(not named and not digests <= footage.keys())
-    return attributes.assign(cluster=connected(ties), **{UNKNOWN_RECORDING: unknown})
+    return ties, unknown
 
 
 def connected(ties: Sequence[Collection[str]]) -> list[int]:

@@ -8,7 +8,7 @@ import pandas as pd
 from egobench_tasks.report.read.choice_outcomes import COSTS, METRICS, Outcome, outcomes_frame
 from egobench_tasks.report.read.states import UNFINISHED
 
-_COLUMNS = ("run", "config", "question_id", "predicted", "implied", *METRICS, *COSTS)
+_COLUMNS = ("run", "config", "question_id", "predicted", "implied", "repeat", *METRICS, *COSTS)
 
 
 def n_unfinished(outcomes: Sequence[Outcome]) -> int:
@@ -29,10 +29,11 @@ class Side:
         for name, outcomes in parts:
             missing = n_unfinished(outcomes)
             if missing:
-                self.notices.append(
+                said = (
                     f"{run}, {config}, {self.column} {name}: {missing} of {len(outcomes)} questions are missing or "
                     "failed for reasons that are not the model's; it is left out until it is finished"
                 )
+                self.notices += [] if said in self.notices else [said]
                 continue
             frame = outcomes_frame(run, config, outcomes)
             frame["implied"] = [outcome.implied for outcome in outcomes]
@@ -40,13 +41,11 @@ class Side:
             self.frames.append(frame)
 
     def add_probe(self, run: str, config: str, probe: str, repeats: Sequence[Sequence[Outcome]]) -> None:
-        """Take a probe's first answers, as the benchmark's first ones score; that there are others is said."""
-        if len(repeats) > 1:
-            self.notices.append(
-                f"{run}, {config}, probe {probe}: each question was asked {len(repeats)} times; the diagnosis compares "
-                "first answers with first answers, and the others count nowhere in it"
-            )
-        self.add(run, config, [(probe, repeats[0])])
+        """Take all of a probe's answers, each with its number (``repeat``); those that are not whole are left out."""
+        n_before = len(self.frames)
+        self.add(run, config, [(probe, outcomes) for outcomes in repeats])
+        for number, frame in enumerate(self.frames[n_before:]):
+            frame["repeat"] = number
 
     def frame(self, attributes: pd.DataFrame) -> pd.DataFrame:
         """Return all of them as one table, joined with the questions' attributes; no rows where there are none."""

@@ -194,6 +194,31 @@ def test_single_against_multi_four_ways(results, planted):
         assert rows[measure]["difference"] == pytest.approx(overall["multi"][metric] - overall["single"][metric])
 
 
+def test_footage_that_both_splits_show_is_drawn_for_both():
+    """Each split was drawn by itself, and its questions one by one: an interval for luck that there is none of."""
+    rows = {"single": mixed_rows(120, 0)["single"], "multi": mixed_rows(0, 120)["multi"]}
+    for number, row in enumerate(rows["single"]):
+        row["recording"] = f"recording {number // 4}"
+    for number, row in enumerate(rows["multi"]):
+        row["clip_sha256"] = [rows["single"][number // 4 * 4]["sha256"]] * len(row["clip_sha256"])
+    of = {row["question_id"]: number // 4 for members in rows.values() for number, row in enumerate(members)}
+    said = {
+        config: {row["question_id"]: right(row) if of[row["question_id"]] % 2 else wrong(row) for row in members}
+        for config, members in rows.items()
+    }
+    results = score_runs([memory_run("m", said)], lambda config: memory_split(config, rows[config]))
+    assert len(set(results.outcomes["cluster"])) == 30
+    row = record(single_multi_table(results), measure="exact, all questions")
+    assert (row["difference"], row["low"], row["high"]) == (0.0, 0.0, 0.0)
+    apart = {config: [dict(one) for one in members] for config, members in rows.items()}
+    for number, one in enumerate(apart["multi"]):
+        one["clip_sha256"] = [f"{number // 4:064}"] * len(one["clip_sha256"])
+    results = score_runs([memory_run("m", said)], lambda config: memory_split(config, apart[config]))
+    assert len(set(results.outcomes["cluster"])) == 60
+    row = record(single_multi_table(results), measure="exact, all questions")
+    assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * (2 * 0.25 / 30) ** 0.5, rel=0.1)
+
+
 def test_the_drop_is_summed_up_over_configurations_paired_with_themselves(results):
     four_ways = single_multi_table(results)
     summary = record(drop_summary_table(four_ways), measure="exact, all questions")

@@ -3,10 +3,18 @@
 import numpy as np
 import pytest
 from simulated import Run, Settings, TaskRun, labelled_rows, memory_split, score_runs
+from simulations import LAYOUTS, coverage_of_repeats, layout
 
 from egobench_tasks.asking.options import shuffle_options
+from egobench_tasks.asking.probes import PROBES
+from egobench_tasks.asking.view import CentralFrame, NoFrames, plain_view
 from egobench_tasks.report.analyse.clusters import singletons
+from egobench_tasks.report.analyse.consistency import consistency
+from egobench_tasks.report.analyse.diagnosis import statements
+from egobench_tasks.report.analyse.diagnosis_tables import profile_table
 from egobench_tasks.report.analyse.repeats import repeats, repeats_table
+from egobench_tasks.report.analyse.steadiness import moved, ratio_values
+from egobench_tasks.report.analyse.variants import variants
 from egobench_tasks.report.read.responses import Repeat, Response
 
 
@@ -61,18 +69,99 @@ def test_a_run_with_repeats_has_a_row_and_its_score_is_the_first_answers():
     assert (row["repeats"], row["expected"], row["once"], row["alike"]) == (2, 0.75, 1.0, 0.5)
 
 
-def test_a_probe_that_was_asked_several_times_is_read_by_its_first_answers_and_that_is_said():
+def answers_of(asked, probe, n_repeats, right_of):
+    """``right_of(question id, repeat)``: whether that answer is right; a wrong one is another letter."""
+    found = []
+    for question_id, question in asked.items():
+        view = PROBES[probe].view(question, CentralFrame()) if probe else plain_view(question, NoFrames())
+        shown_of = {original: shown for shown, original in view.shown_to_original.items()}
+        (gold,) = question.answer
+        other = next(letter for letter in question.letters if letter != gold)
+        said = [
+            f'{{"answer": ["{shown_of[gold if right_of(question_id, repeat) else other]}"]}}'
+            for repeat in range(n_repeats)
+        ]
+        repeats = tuple(Repeat(text, "stop") for text in said) if n_repeats > 1 else ()
+        found.append(Response(question_id, said[0], "stop", repeats=repeats))
+    return found
+
+
+def diagnosed(split, right_of, n_repeats, probes=("blind",)):
+    """The one run's answers by the benchmark and the probes; ``right_of(way, question id, repeat)``."""
+
+    def task(probe):
+        def responses():
+            return answers_of(split.questions, probe, n_repeats, lambda *which: right_of(probe, *which))
+
+        return TaskRun("multi", split.location, Settings(), responses, probe)
+
+    run = Run("m", split.location, (task(""),), probes=tuple(map(task, probes)))
+    (found,) = variants(score_runs([run], lambda config: split))
+    return found
+
+
+def test_a_probe_that_was_asked_several_times_counts_with_all_its_answers():
+    """The diagnosis compared first answers with first answers, and the others counted nowhere."""
     split = memory_split("multi", labelled_rows(24))
+    found = diagnosed(split, lambda way, _, repeat: repeat == 0 if way else repeat < 2, 3)
+    (sight, *_) = statements(found)
+    assert sight.key == "sight" and sight.estimate.value == pytest.approx(1 / 3)
+    assert "66.7 % full, 33.3 % blind" in sight.sentence
+    rows = profile_table([found]).rows.set_index("way")
+    assert rows.at["blind", "exact_set"] == pytest.approx(1 / 3) and rows.at["blind", "questions"] == 24
 
-    def responses():
-        for question_id, question in split.questions.items():
-            shown_of = {original: shown for shown, original in shuffle_options(question_id, question.letters).items()}
-            (gold,) = question.answer
-            other = next(letter for letter in question.letters if letter != gold)
-            said = [f'{{"answer": ["{shown_of[letter]}"]}}' for letter in (gold, other, other)]
-            yield Response(question_id, said[0], "stop", repeats=tuple(Repeat(text, "stop") for text in said))
 
-    tasks = [TaskRun("multi", split.location, Settings(), responses, probe) for probe in ("", "blind")]
-    results = score_runs([Run("m", split.location, (tasks[0],), probes=(tasks[1],))], lambda config: split)
-    assert results.probed["exact_set"].mean() == 1.0 and len(results.probed) == 24
-    assert "m, multi, probe blind: each question was asked 3 times" in "\n".join(results.notices)
+def drawn(split, seed, rates):
+    generator = np.random.default_rng(seed)
+    luck = {(way, question_id): generator.random(8) < rates[way] for way in rates for question_id in split.questions}
+    return lambda way, question_id, repeat: bool(luck[way, question_id][repeat])
+
+
+def test_more_answers_a_question_narrow_the_interval_as_far_as_luck_makes_it_wide():
+    split = memory_split("multi", labelled_rows(240, cluster_size=1))
+    right_of = drawn(split, 3, {"": 0.6, "blind": 0.4})
+    widths = {}
+    for n_repeats in (1, 4):
+        (sight, *_) = statements(diagnosed(split, right_of, n_repeats))
+        widths[n_repeats] = sight.estimate.high - sight.estimate.low
+        assert sight.estimate.low < 0.2 < sight.estimate.high
+        assert sight.estimate.error.questions == 240
+    assert widths[4] == pytest.approx(widths[1] / 2, rel=0.15)  # all of it is luck: as four times the questions
+
+
+def test_repeats_of_answers_that_never_differ_are_no_more_questions():
+    split = memory_split("multi", labelled_rows(120, cluster_size=1))
+    right_of = drawn(split, 4, {"": 0.6, "blind": 0.4})
+    once, again = (
+        statements(diagnosed(split, lambda way, one, _: right_of(way, one, 0), count))[0].estimate for count in (1, 4)
+    )
+    assert (once.low, once.high, once.p_value) == (again.low, again.high, again.p_value)
+
+
+def test_of_questions_answered_several_times_every_two_answers_tell_whether_answers_stay():
+    """Half of the answers are the one, half the other, whatever is changed: half of all pairs are alike, no more."""
+    split = memory_split("multi", labelled_rows(60))
+    found = diagnosed(split, lambda way, _, repeat: repeat % 2 == 0, 4, ("reordered", "swapped", "perm1"))
+    by_key = {one.key: one for one in statements(found)}
+    same = by_key["same_reordered"]
+    assert same.estimate.value == pytest.approx(0.5)
+    assert "33.3 % do when asked again unchanged" in same.sentence  # of an answer's three others one is alike
+    assert by_key["binding"].estimate.value == pytest.approx(0.5) and not by_key["binding"].tells
+    assert consistency(found).same.value == pytest.approx(2 * 0.5**2)
+    assert consistency(found).circular.value == pytest.approx(0.5**2)
+
+
+def test_a_ratios_values_have_it_as_their_mean_and_are_plain_where_questions_are_asked_once():
+    first, second = [("A", "B"), ("A", "A")], [("A", "A"), ("B", "A")]
+    values = ratio_values([[True, False], [True, True]], first, second, moved)
+    assert values.mean() == pytest.approx((0 + 0.5) / (0.5 + 1))
+    once = ratio_values([[True]] * 3, [("A",)] * 3, [("A",), ("B",), ("",)], moved)
+    assert once.tolist() == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("kind", ["single", "equal"])
+def test_intervals_over_repeated_answers_hold_the_truth(kind):
+    found = layout(LAYOUTS[kind], {"single": 200, "equal": 54}[kind], np.random.default_rng(7))
+    covered = coverage_of_repeats(found, 0.3, 0.1, n_repeats=3, n=1000, seed=2)
+    assert 0.93 <= covered.share <= 0.97 and 0.93 <= covered.difference <= 0.97
+    assert covered.rejected <= 0.07
