@@ -37,6 +37,45 @@ def test_a_checkpoint_in_shards_over_a_device_map_answers_as_in_one_piece(family
     assert asked["device_map"] == "auto"
 
 
+VISION_ASIDE = {"model.vision_tower": "disk", "model.multi_modal_projector": "disk", "model.language_model": "cpu"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "placement",
+    [
+        {"device_map": {**VISION_ASIDE, "lm_head": "cpu"}},
+        {"device_map": {"": "disk"}},
+        {"device_map": "auto", "max_memory": {"cpu": 60_000}},
+    ],
+)
+def test_a_model_part_of_which_is_kept_on_a_disk_answers_as_a_whole_one(family, placement):
+    # A disk is to a machine without accelerators what memory is beside one: weights are empty until they are used.
+    folder, arguments = family("llava in order"), "chat_template=in-order"
+    questions = [question(), question((1, 1), n_words=30)]
+    model = VisionModel(read_settings(f"model_name={folder},{arguments}"), placement, torch.device("cpu"))
+    assert answer(model, questions) == answer(vision(folder, arguments), questions)
+    assert "disk" in model.weights.hf_device_map.values()
+
+
+def test_a_placement_that_a_family_does_not_take_is_named_not_its_processor(family):
+    settings = read_settings(f"model_name={family('idefics3')}")
+    with pytest.raises(InputError, match=r"kept aside \(all on disk\).* free memory") as error:
+        answer(VisionModel(settings, {"device_map": {"": "disk"}}, torch.device("cpu")), [question()])
+    assert "processor" not in str(error.value)
+
+
+def test_weights_that_cannot_lie_on_a_disk_are_refused_without_advice_that_nobody_can_follow(family):
+    model_parts = ("model.vision_tower", "model.multi_modal_projector", "lm_head")
+    device_map = {**dict.fromkeys(model_parts, "cpu"), "model.language_model": "disk"}  # lm_head is tied to it
+    model = VisionModel(
+        read_settings(f"model_name={family('gemma3')}"), {"device_map": device_map}, torch.device("cpu")
+    )
+    with pytest.raises(InputError, match=r"placed by device_map=.*: free memory on the devices") as error:
+        answer(model, [question()])
+    assert "from_pretrained" not in str(error.value)
+
+
 @pytest.fixture
 def adapter(family, tmp_path):
     """A PEFT adapter of the small Idefics 3, with weights that change its answers."""

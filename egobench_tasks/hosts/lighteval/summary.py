@@ -97,7 +97,9 @@ def _counts_line(reasons: Sequence[str], record: RunRecord | None) -> str:
     n_truncated = sum(ending(reason) is Ending.LENGTH for reason in reasons)
     n_lost = sum(reason in UNANSWERED for reason in reasons)
     reused = f", {record.counts.reused:,} reused" if record else ""
-    again = "; the same command asks those lost again" if n_lost else ""
+    # Answers from elsewhere are asked by another program, and ``score`` says which are lacking.
+    asks = record is None or record.elsewhere is None
+    again = "; the same command asks those lost again" if n_lost and asks else ""
     return f"{len(reasons):,} questions: {n_truncated:,} truncated, {n_lost:,} lost{reused}{again}"
 
 

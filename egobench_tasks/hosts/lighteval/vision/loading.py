@@ -13,6 +13,7 @@ from transformers.utils.quantization_config import BitsAndBytesConfig
 from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
 from egobench_tasks.extras import install_command
+from egobench_tasks.hosts.lighteval.vision.placing import ROOM
 from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
 from egobench_tasks.texts import first_line
 
@@ -86,7 +87,13 @@ def load_model(settings: FrameVLMConfig, checkpoint: Checkpoint, placement: dict
     if settings.torch_dtype is not None:
         arguments["dtype"] = settings.torch_dtype
     given = {name: value for name, value in arguments.items() if value is not None}
-    model = _load("weights", checkpoint.weights, checkpoint.model_class.from_pretrained, settings, **given)
+    try:
+        model = _load("weights", checkpoint.weights, checkpoint.model_class.from_pretrained, settings, **given)
+    except InputError as error:
+        if "device_map" not in given:
+            raise
+        reason = str(error).partition(". ")[0].rstrip(".")  # without advice on arguments that nobody here can give
+        raise InputError(f"{reason}. They were to be placed by device_map={given['device_map']}: {ROOM}") from error
     if checkpoint.adapter is not None:
         from peft import PeftModel
 

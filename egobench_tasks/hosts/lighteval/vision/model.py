@@ -15,6 +15,7 @@ from egobench_tasks.hosts.lighteval.vision.fitting import check_options, family_
 from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker, cast
 from egobench_tasks.hosts.lighteval.vision.loading import find_checkpoint, load_model, load_processor
 from egobench_tasks.hosts.lighteval.vision.pieces import process_in_pieces
+from egobench_tasks.hosts.lighteval.vision.placing import input_device, put_aside
 from egobench_tasks.hosts.lighteval.vision.probe import check_inputs, check_sight
 from egobench_tasks.hosts.lighteval.vision.prompt import Part, PromptForm, Visual, prompt_form
 from egobench_tasks.hosts.lighteval.vision.settings import IN_ORDER, FrameVLMConfig, InputForm
@@ -53,9 +54,10 @@ class VisionModel:
         try:
             check_sight(lambda inputs: _first_logits(model, inputs), self._probes)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError) as error:
+            question = "Do its processor and images_kwargs belong to it?"
             raise InputError(
                 f"{self._settings.model_name}: the model fails on a short message with two {self.maker.visual}s "
-                f"({type(error).__name__}: {first_line(error)}). Do its processor and images_kwargs belong to it?"
+                f"({type(error).__name__}: {first_line(error)}). {put_aside(model) or question}"
             ) from error
         return model
 
@@ -156,7 +158,7 @@ def _first_logits(model: Any, inputs: BatchFeature) -> torch.Tensor:
 
 def _placed(model: Any, inputs: BatchFeature) -> BatchFeature:
     """Inputs where the model is, and in its own type: checkpoints and processors each have their own mind."""
-    return cast(inputs, model.dtype).to(model.device)
+    return cast(inputs, model.dtype).to(input_device(model))
 
 
 def _saved_dtype(config: PretrainedConfig) -> torch.dtype | None:
