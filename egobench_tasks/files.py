@@ -1,23 +1,17 @@
 """Files and folders: nothing half written under its final name, nothing of a user's open to others by accident."""
 
 import contextlib
-import errno
 import hashlib
 import os
 import stat
-import time
 import uuid
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from filelock import FileLock, SoftFileLease, Timeout
-
 from egobench_tasks.errors import InputError
 
-_NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
-_LOCK_LEASE_S = 60.0
 _ONLY_OWNER, _GROUP_WRITES = 0o700, 0o020
 
 
@@ -93,44 +87,6 @@ def create_private(path: Path) -> BinaryIO:
     if is_shared(path.parent):
         os.fchmod(handle, stat.S_IMODE(path.parent.stat().st_mode) & 0o666)
     return os.fdopen(handle, "ab+")
-
-
-@contextmanager
-def exclusive(path: Path) -> Iterator[None]:
-    """Hold the lock file ``path``, waiting for whoever holds it; a killed process holds none.
-
-    Where the file system has no locks, a lease stands for one: it ends a minute after its holder did, on whichever
-    machine that was.
-    """
-    with _lock(path, timeout_s=-1):
-        yield
-
-
-@contextmanager
-def try_exclusive(path: Path) -> Iterator[bool]:
-    """As `exclusive`, without waiting: yields whether the lock is held."""
-    with contextlib.ExitStack() as stack:
-        try:
-            stack.enter_context(_lock(path, timeout_s=0))
-        except Timeout:
-            yield False
-            return
-        yield True
-
-
-def _lock(path: Path, timeout_s: float) -> AbstractContextManager[object]:
-    mode = 0o660 if is_shared(path.parent) else 0o644
-    try:
-        return FileLock(path, mode=mode).acquire(timeout=timeout_s)
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise
-    lease = path.with_name(f"{path.name}.lease")
-    with contextlib.suppress(OSError):  # whoever was killed before it wrote its name would hold it for ever
-        found = lease.stat()
-        if found.st_size == 0 and time.time() - found.st_mtime > _LOCK_LEASE_S:
-            lease.unlink()
-    return SoftFileLease(lease, lease_duration=_LOCK_LEASE_S, mode=mode).acquire(timeout=timeout_s)
 
 
 def check_output_folder(folder: Path) -> None:

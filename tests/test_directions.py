@@ -46,6 +46,7 @@ ROOMS = [
     "egobench_tasks.canary",
     "egobench_tasks.benchmarks",
     "egobench_tasks.documents",
+    "egobench_tasks.locks",
     "egobench_tasks.files",
     "egobench_tasks.extras",
     "egobench_tasks.cache",

@@ -13,11 +13,12 @@ import pytest
 
 from egobench_tasks import cache, cli
 from egobench_tasks.errors import InputError
-from egobench_tasks.files import check_output_folder, exclusive, inside, try_exclusive, write_atomically
+from egobench_tasks.files import check_output_folder, inside, write_atomically
 from egobench_tasks.judge.identity import JudgeIdentity
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.store import VerdictStore
 from egobench_tasks.judge.verdict import Judgement, Verdict
+from egobench_tasks.locks import exclusive, try_exclusive
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.ENOLCK, errno.EMFILE])

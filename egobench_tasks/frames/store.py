@@ -21,11 +21,12 @@ from typing import Any, BinaryIO
 from PIL import features
 
 from egobench_tasks.cache import cache_dir, own_layer
-from egobench_tasks.files import exclusive, make_folder, try_exclusive, write_atomically
+from egobench_tasks.files import make_folder, write_atomically
 from egobench_tasks.frames.clip_file import open_clip, unlike_a_clip
 from egobench_tasks.frames.decode import decode_jpegs, decoder_version
 from egobench_tasks.frames.errors import ClipError
 from egobench_tasks.frames.spec import FrameSpec, Jpeg
+from egobench_tasks.locks import exclusive, try_exclusive
 
 DEFAULT_MAX_BYTES = 50 * 10**9
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from egobench_tasks.cache import CACHE_VARIABLE, cache_dir, own_layer
 from egobench_tasks.errors import EgobenchError
-from egobench_tasks.files import create_private, exclusive, make_private_folder
+from egobench_tasks.files import create_private, make_private_folder
 from egobench_tasks.judge.identity import JudgeIdentity, from_record, to_record
 from egobench_tasks.judge.prompt import JudgeItem
 from egobench_tasks.judge.verdict import Judgement, NoVerdict, Verdict
+from egobench_tasks.locks import exclusive
 from egobench_tasks.runs.sessions import Place, Session
 from egobench_tasks.runs.values import from_json
 from egobench_tasks.texts import well_formed

@@ -15,7 +15,8 @@ from typing import Any
 
 from egobench_tasks.documents import parse_json
 from egobench_tasks.errors import InputError
-from egobench_tasks.files import make_folder, try_exclusive
+from egobench_tasks.files import make_folder
+from egobench_tasks.locks import try_exclusive
 
 _TORN = b"#torn"
 SUFFIX = ".jsonl"

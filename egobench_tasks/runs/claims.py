@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import SoftFileLease, Timeout
+from filelock import Timeout
 
 from egobench_tasks.files import make_private_folder
+from egobench_tasks.locks import Lease
 from egobench_tasks.servers.client import SILENCE_S, tell
 
 LEASE_S = 60.0
@@ -32,7 +33,7 @@ class Claims:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         # Kept between tries: how long a claim of another machine's has not been renewed is what one lease has seen.
-        self._leases: dict[str, SoftFileLease] = {}
+        self._leases: dict[str, Lease] = {}
         self._empty_since_s: dict[str, float] = {}
 
     @contextmanager
@@ -42,7 +43,7 @@ class Claims:
         Raises ``OSError`` where the folder cannot be written.
         """
         make_private_folder(self.folder)
-        lease = self._leases.setdefault(key, SoftFileLease(self._path(key), lease_duration=LEASE_S, timeout=0))
+        lease = self._leases.setdefault(key, Lease(self._path(key), lease_duration=LEASE_S, timeout=0))
         if lease.is_locked or not _acquired(lease):  # by this run itself, or by another
             self._end_torn(key)
             yield False
@@ -100,7 +101,7 @@ class Claims:
         return self.folder / f"{key}.claim"
 
 
-def _acquired(lease: SoftFileLease) -> bool:
+def _acquired(lease: Lease) -> bool:
     try:
         lease.acquire()
     except Timeout:

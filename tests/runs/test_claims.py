@@ -2,7 +2,9 @@
 
 import multiprocessing
 import os
+import threading
 import time
+from contextlib import ExitStack
 
 from egobench_tasks.runs import claims as claims_module
 from egobench_tasks.runs.claims import Claims
@@ -66,3 +68,52 @@ def test_a_claim_whose_holder_was_killed_before_it_wrote_its_name_ends(tmp_path,
     time.sleep(0.4)
     claims.is_free("k")
     assert claims.is_free("k")
+
+
+def test_many_claims_are_renewed_by_one_thread(tmp_path, monkeypatch):
+    """A thread a claim: over 2,000 questions memory grew by a fifth."""
+    monkeypatch.setattr(claims_module, "LEASE_S", 0.6)
+    mine, others = Claims(tmp_path), Claims(tmp_path)
+    with ExitStack() as stack:
+        assert all(stack.enter_context(mine.claim(f"k{n}")) for n in range(32))
+        leases = [thread for thread in threading.enumerate() if "lease" in thread.name]
+        assert len(leases) == 1
+        written_s = [(tmp_path / f"k{n}.claim").stat().st_mtime for n in range(32)]
+        deadline_s = time.monotonic() + 20
+        while any((tmp_path / f"k{n}.claim").stat().st_mtime == written_s[n] for n in range(32)):
+            assert time.monotonic() < deadline_s, "not renewed"
+            time.sleep(0.05)
+        assert not others.is_free("k0")
+    assert mine.is_free("k0") and others.is_free("k31")
+
+
+def test_a_forked_process_renews_its_own_claims(tmp_path, monkeypatch):
+    monkeypatch.setattr(claims_module, "LEASE_S", 0.6)
+    claims = Claims(tmp_path)
+    with claims.claim("parents"):
+        fork = multiprocessing.get_context("fork")
+        receiver, sender = fork.Pipe(duplex=False)
+        child = fork.Process(target=hold, args=(tmp_path, sender))
+        child.start()
+        try:
+            assert receiver.recv()
+            path = tmp_path / "k.claim"
+            written_s, deadline_s = path.stat().st_mtime, time.monotonic() + 20
+            while path.stat().st_mtime == written_s:
+                assert time.monotonic() < deadline_s, "not renewed"
+                time.sleep(0.05)
+        finally:
+            child.kill()
+            child.join()
+
+
+def test_a_claim_that_another_took_meanwhile_is_not_renewed_for_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(claims_module, "LEASE_S", 0.3)
+    claims = Claims(tmp_path)
+    with claims.claim("k"):
+        other = tmp_path / "other"
+        other.write_text("another's")
+        other.replace(tmp_path / "k.claim")
+        os.utime(tmp_path / "k.claim", (1.0, 1.0))
+        time.sleep(0.5)
+        assert (tmp_path / "k.claim").stat().st_mtime == 1.0
