@@ -25,7 +25,7 @@ import torch.multiprocessing  # teaches multiprocessing to send tensors by share
 
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker
-from egobench_tasks.hosts.lighteval.vision.memory import available_bytes, with_peak
+from egobench_tasks.hosts.lighteval.vision.memory import available_bytes, keep_freed_memory, with_peak
 from egobench_tasks.hosts.lighteval.vision.prepare import Prepared, Question, prepare
 
 logger = logging.getLogger(__name__)
@@ -137,6 +137,7 @@ def _begin(maker: InputMaker) -> None:
 
 
 def _begin_process(maker: InputMaker) -> None:
+    keep_freed_memory()
     torch.set_num_threads(1)  # the workers are as many as the processors already
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # batch systems send it to all; the run says when it is over
     threading.Thread(target=_die_with_parent, daemon=True).start()
