@@ -13,6 +13,7 @@ from typing import Any
 
 from datasets import Dataset, DatasetDict
 from lighteval.logging.evaluation_tracker import EvaluationTracker
+from lighteval.logging.info_loggers import MetricsLogger
 from lighteval.models import model_loader
 from lighteval.models.custom.custom_model import CustomModelConfig
 from lighteval.models.transformers import vlm_transformers_model
@@ -31,6 +32,7 @@ from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate, missing_c
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.files import inside
 from egobench_tasks.hosts.lighteval import record, summary
+from egobench_tasks.hosts.lighteval.averages import correct_averages
 from egobench_tasks.hosts.lighteval.docs import RowPrompt
 from egobench_tasks.hosts.lighteval.messages import is_ours
 from egobench_tasks.hosts.lighteval.usage import usage_errors
@@ -58,6 +60,7 @@ def apply() -> None:
     _hook_model_class()
     _hook_loading_of_models()
     _hook_saved_names()
+    _hook_averages()
     record.apply()
     _hook_end()  # after the record is complete, which it tells of
 
@@ -223,6 +226,17 @@ def _hook_saved_names() -> None:
         stock(tracker)
 
     EvaluationTracker.save = save
+
+
+def _hook_averages() -> None:
+    """Defect: lighteval 0.13 gives a mean over whatever parts ran, lost questions and all, the name of the whole's."""
+    stock = MetricsLogger.aggregate
+
+    def aggregate(logged: MetricsLogger, *arguments: Any, **options: Any) -> None:
+        stock(logged, *arguments, **options)
+        correct_averages(logged.metric_aggregated, logged.metrics_values)
+
+    MetricsLogger.aggregate = aggregate
 
 
 def _hook_end() -> None:
