@@ -13,7 +13,7 @@ def test_the_variable_says_how_often_and_nothing_means_once(value, repeats):
 
 @pytest.mark.parametrize("value", ["0", "-1", "2.0", "five", "²"])
 def test_anything_else_in_the_variable_is_named(value):
-    with pytest.raises(InputError, match="EGOBENCH_REPEATS: .* whole number from 1 up"):
+    with pytest.raises(InputError, match=r"EGOBENCH_REPEATS: .* whole number from 1 up"):
         current_repeats({"EGOBENCH_REPEATS": value})
 
 
