@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from egobench_tasks.hosts.endpoint.questions import EndpointAnswers, EndpointQuestion, Unanswered
+from egobench_tasks.runs.record import utc_now
 
 
 class AskingAhead:
@@ -22,6 +23,7 @@ class AskingAhead:
     def __init__(self, answers: EndpointAnswers, questions: Sequence[EndpointQuestion]) -> None:
         self.answers = answers
         self.questions = tuple(questions)
+        self.started_utc = utc_now()
         self._done: Future[list[Unanswered]] = Future()
         self._done.set_running_or_notify_cancel()  # who waits for it and gives up must not cancel it
         self._started = threading.Event()

@@ -47,8 +47,9 @@ def can_start_early(tasks: str, options: LightevalOptions, environ: Mapping[str,
 
 
 def early_questions(tasks: str, options: LightevalOptions) -> list[EndpointQuestion]:
-    """Return the questions of the tasks in the order in which lighteval asks them, all once, then all again.
+    """Return the questions that lighteval will ask of the tasks, its choice of ``--max-samples`` too, each repeat.
 
+    Their order is the tasks' as named; lighteval has its own, and whoever asks has another yet (`clips_together`).
     Raises ``InputError`` for whatever is wrong with tasks, settings of theirs and datasets.
     """
     entries = entries_named(tasks)

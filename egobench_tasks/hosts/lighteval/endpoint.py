@@ -61,6 +61,11 @@ class EndpointModel(AnsweringModel):
         return self._answers.answerer
 
     @property
+    def started_utc(self) -> str | None:
+        """When the first question was asked, where that was before lighteval began."""
+        return None if self._ahead is None else self._ahead.started_utc
+
+    @property
     def asked(self) -> Asked | None:
         """What was asked so far, for the run's record."""
         return self._answers.asked

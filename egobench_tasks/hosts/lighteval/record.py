@@ -77,7 +77,7 @@ def describe(pipeline: Pipeline) -> RunRecord:
     tasks = _our_tasks(pipeline)
     return RunRecord(
         number=0,
-        times=Times(started_utc=utc_now()),
+        times=Times(started_utc=getattr(pipeline.model, "started_utc", None) or utc_now()),
         command=this_command(),
         folder=str(Path.cwd()),
         environment=our_environment(),

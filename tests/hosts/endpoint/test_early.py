@@ -152,3 +152,31 @@ def test_leaving_with_an_error_ends_the_asking(server, settings, questions):
         wait_until(lambda: len(server.asked) >= 2)
         raise KeyboardInterrupt
     assert len(server.asked) < 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tasks", "options"),
+    [("egogears", []), ("probes", ["--max-samples", "2"]), ("egogears:multi|0,egogears_blind", ["--max-samples", "3"])],
+)
+def test_they_are_lightevals_own_questions(sample_folder, settings, monkeypatch, tasks, options):
+    from egobench_tasks.hosts.endpoint.questions import EndpointAnswers
+    from egobench_tasks.hosts.lighteval.early import can_start_early, early_questions
+    from egobench_tasks.hosts.lighteval.endpoint import EndpointModel, endpoint_question
+    from egobench_tasks.hosts.lighteval.offline import as_task_names
+    from egobench_tasks.hosts.lighteval.options import parse_lighteval_options
+    from egobench_tasks.hosts.lighteval.repeats import with_repeats
+    from egobench_tasks.hosts.lighteval.run import make_pipeline
+
+    monkeypatch.setenv("EGOGEARS_DATA", str(sample_folder / "egogears"))
+    monkeypatch.setenv("EGOBENCH_REPEATS", "2")
+    names = as_task_names(tasks)
+    parsed = parse_lighteval_options(options, "test")
+    assert can_start_early(names, parsed)
+    early = early_questions(names, parsed)
+    pipeline = make_pipeline(names, EndpointModel(settings()), parsed)
+    docs = [doc for docs in pipeline.documents_dict.values() for doc in docs]
+    late = [endpoint_question(doc) for doc in with_repeats(docs, 2)]
+    answers = EndpointAnswers(settings())
+    assert answers.keys(early) == answers.keys(late)
+    assert len(early) == len(late)
