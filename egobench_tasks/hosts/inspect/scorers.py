@@ -1,8 +1,10 @@
 """The scores of PROTOCOL 1.3, 1.4 and 2 in Inspect: the functions of the lighteval tasks, in the words of Inspect."""
 
 import math
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
 from statistics import fmean
+from typing import cast
 
 from inspect_ai.scorer import (
     Metric,
@@ -10,6 +12,7 @@ from inspect_ai.scorer import (
     Score,
     Scorer,
     Target,
+    Value,
     grouped,
     mean,
     metric,
@@ -19,6 +22,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from egobench_tasks.asking.open import HOW_TO_CONFIGURE_A_JUDGE, to_judge
+from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.hosts.inspect.attempts import counted_attempt
 from egobench_tasks.hosts.inspect.judge import SampleJudge
 from egobench_tasks.judge.prompt import JudgeItem
@@ -31,6 +35,8 @@ from egobench_tasks.scoring import scores as arithmetic
 from egobench_tasks.scoring.answers import open_answer
 from egobench_tasks.scoring.choice import score_text
 from egobench_tasks.scoring.open import offline_scores
+
+_AVERAGE = "average"
 
 
 @metric
@@ -89,8 +95,33 @@ def choice_scorer() -> Scorer:
 
 @metric
 def by_category() -> Metric:
-    """The mean of each category, and of the categories (``average``, EgoTempo's figure), over scored answers."""
-    return grouped(mean(), "category", all="groups", all_label="average")
+    """The mean of each category, and of the categories, over scored answers.
+
+    The mean of the categories is EgoTempo's figure, and named ``average``, only where every question of the benchmark
+    is scored; over fewer it is another figure and says in its name what it lacks.
+    """
+    by_name = cast(
+        Callable[[list[SampleScore]], Mapping[str, float]],
+        grouped(mean(), "category", all="groups", all_label=_AVERAGE),
+    )
+
+    def compute(scores: list[SampleScore]) -> Value:
+        means = by_name(scores)
+        categories = {str((sample.sample_metadata or {})["category"]) for sample in scores}
+        return {name + (caveat(categories, len(scores)) if name == _AVERAGE else ""): of for name, of in means.items()}
+
+    return compute
+
+
+def caveat(categories: Collection[str], n_scored: int) -> str:
+    """Return what a mean over these categories lacks: `` (lacks counting actions; partial, 450 of 500 questions)``.
+
+    Empty where it lacks nothing.
+    """
+    missing = [category for category in EGOTEMPO.category_codes if category not in categories]
+    partial = [f"partial, {n_scored} of {EGOTEMPO.rows} questions"] if n_scored < EGOTEMPO.rows else []
+    lacks = "; ".join([*([f"lacks {', '.join(missing)}"] if missing else []), *partial])
+    return f" ({lacks})" if lacks else ""
 
 
 @scorer(
