@@ -97,8 +97,9 @@ def choice_scorer() -> Scorer:
 def by_category() -> Metric:
     """The mean of each category, and of the categories, over scored answers.
 
-    The mean of the categories is EgoTempo's figure, and named ``average``, only where every question of the benchmark
-    is scored; over fewer it is another figure and says in its name what it lacks.
+    The mean of the categories is EgoTempo's figure, and named ``average``, only where all ten have a scored answer;
+    over fewer its name says so, as lighteval's does (`hosts.lighteval.averages`). Questions without a score are told
+    by the metric `lost`: a metric of Inspect's sees none of them.
     """
     by_name = cast(
         Callable[[list[SampleScore]], Mapping[str, float]],
@@ -108,20 +109,15 @@ def by_category() -> Metric:
     def compute(scores: list[SampleScore]) -> Value:
         means = by_name(scores)
         categories = {str((sample.sample_metadata or {})["category"]) for sample in scores}
-        return {name + (caveat(categories, len(scores)) if name == _AVERAGE else ""): of for name, of in means.items()}
+        return {name + (caveat(categories) if name == _AVERAGE else ""): of for name, of in means.items()}
 
     return compute
 
 
-def caveat(categories: Collection[str], n_scored: int) -> str:
-    """Return what a mean over these categories lacks: `` (lacks counting actions; partial, 450 of 500 questions)``.
-
-    Empty where it lacks nothing.
-    """
-    missing = [category for category in EGOTEMPO.category_codes if category not in categories]
-    partial = [f"partial, {n_scored} of {EGOTEMPO.rows} questions"] if n_scored < EGOTEMPO.rows else []
-    lacks = "; ".join([*([f"lacks {', '.join(missing)}"] if missing else []), *partial])
-    return f" ({lacks})" if lacks else ""
+def caveat(categories: Collection[str]) -> str:
+    """Return what a mean over these categories lacks: `` (9 of 10 categories)``; empty for nothing."""
+    n_categories = len(EGOTEMPO.category_codes)
+    return f" ({len(categories)} of {n_categories} categories)" if len(categories) < n_categories else ""
 
 
 @scorer(

@@ -79,7 +79,7 @@ def test_the_default_is_a_frame_a_second_of_every_category(evaluate, use_judge):
     for (message,), config in asked:
         assert 6 <= sum(part.type == "image" for part in message.content) <= 8
         assert (config.temperature, config.max_tokens) == (0, 512)
-    categories = set(EGOTEMPO.category_codes) | {"average (partial, 19 of 500 questions)"}
+    categories = set(EGOTEMPO.category_codes) | {"average"}
     assert {name for name in metrics["judge_accuracy"] if name.startswith("by_category_")} == {
         f"by_category_{category}" for category in categories
     }
@@ -128,7 +128,7 @@ def test_verdicts_missing_are_left_out_of_the_rate_and_counted(evaluate, use_jud
     assert metrics["judged"]["mean"] == pytest.approx(0.9)
     assert metrics["judged"]["by_category_counting actions"] == 0
     assert "by_category_counting actions" not in metrics["judge_accuracy"]
-    average = "by_category_average (lacks counting actions; partial, 18 of 500 questions)"
+    average = "by_category_average (9 of 10 categories)"
     assert metrics["judge_accuracy"][average] == 1
     assert "by_category_average" not in metrics["judge_accuracy"]
     assert unscored(log, "judge_accuracy") == unscored(log, "judge_score") == 2
