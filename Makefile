@@ -33,15 +33,16 @@ docs: $(INSTALLED)
 serve-transformers: $(INSTALLED)
 	$(BIN)/python tests/servers/real.py transformers
 
+# The mark is made last: what an interrupted installation leaves would fail for ever.
 serve-vllm: $(INSTALLED)
-	test -x .vllm/bin/vllm || tests/servers/vllm.sh .vllm
+	test -e .vllm/installed || { rm -rf .vllm; tests/servers/vllm.sh .vllm; }
 	$(BIN)/python tests/servers/real.py vllm --vllm .vllm/bin/vllm
 
 cluster: $(INSTALLED)
 	PATH=$(BIN):$$PATH tests/servers/slurm.sh
 
 lmms-eval: $(INSTALLED)
-	test -x .lmms-eval/bin/lmms-eval || tests/servers/lmms_eval.sh .lmms-eval
+	test -e .lmms-eval/installed || { rm -rf .lmms-eval; tests/servers/lmms_eval.sh .lmms-eval; }
 	$(BIN)/python tests/servers/lmms_eval.py --lmms-eval .lmms-eval/bin/python
 
 # No network is asked for anything: the model is made on the spot, the data rendered.

@@ -78,7 +78,10 @@ def benchmark_of(location: DatasetLocation) -> tuple[Benchmark, tuple[str, ...]]
     """
     from datasets import get_dataset_config_names
 
-    configs = get_dataset_config_names(location.path, revision=location.revision)
+    try:
+        configs = get_dataset_config_names(location.path, revision=location.revision)
+    except Exception as error:  # datasets raises a dozen types here
+        raise InputError(f"{location}: cannot be read as a dataset: {first_line(error)}") from error
     splits = tuple(config for config in EGOGEARS.rows if config in configs)
     if splits:
         return EGOGEARS, splits
@@ -128,6 +131,19 @@ def load_rows(location: DatasetLocation, config: str) -> "Dataset":
             rows = rows.cast_column(column, references[column])
     if location.is_folder:
         _check_inside(rows, Path(location.path))
+    return rows
+
+
+def with_clips(rows: "Dataset", location: DatasetLocation, config: str) -> "Dataset":
+    """Return the rows; raises ``InputError`` where they name no clips at all.
+
+    `datasets` drops the column of clips of a folder that holds none of them.
+    """
+    if "video" not in rows.column_names:
+        raise InputError(
+            f"{location}: none of the clips of {config!r} is there; copy the dataset whole, with its {config}/videos, "
+            "or build it again with `egobench build`"
+        )
     return rows
 
 

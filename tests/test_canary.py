@@ -65,6 +65,15 @@ def test_a_slip_in_a_files_name_is_not_a_text_without_a_canary(slip):
     assert isinstance(done.exception, InputError) and "no such file" in str(done.exception)
 
 
+def test_a_folder_is_not_a_text_without_a_canary(tmp_path, monkeypatch):
+    """Its bare name was looked at as text, and "no canary" said of a corpus that nobody had read."""
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "part.txt").write_text(EGOGEARS.canary)
+    monkeypatch.chdir(tmp_path)
+    done = call("corpus")
+    assert isinstance(done.exception, InputError) and "corpus: is a folder" in str(done.exception)
+
+
 def test_a_built_dataset_carries_its_canary(sample_folder):
     for name in ("README.md", "build_report.json"):
         assert canaries_in([(sample_folder / "egogears" / name).read_bytes()]) == [EGOGEARS], name

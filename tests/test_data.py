@@ -4,7 +4,16 @@ import shutil
 import pytest
 
 from egobench_tasks.benchmarks import EGOGEARS
-from egobench_tasks.data import DatasetLocation, fingerprint, load_rows, locate, parse_location
+from egobench_tasks.commands.doctor_checks import _whole
+from egobench_tasks.data import (
+    DatasetLocation,
+    benchmark_of,
+    fingerprint,
+    load_rows,
+    locate,
+    parse_location,
+    with_clips,
+)
 from egobench_tasks.errors import InputError
 
 
@@ -93,3 +102,23 @@ def test_a_clip_that_is_a_link_out_of_the_dataset_is_refused(name, sample_folder
     clip.symlink_to(secret)
     with pytest.raises(InputError, match=r"leads out of the dataset, to .*secret\.txt"):
         load_rows(parse_location(str(dataset), where="here"), name)
+
+
+def test_a_dataset_copied_without_its_clips_is_told(sample_folder, tmp_path):
+    """`datasets` drops the column of clips then: a run, and the doctor, ended in a traceback."""
+    dataset = shutil.copytree(sample_folder / "egogears", tmp_path / "egogears", ignore=shutil.ignore_patterns("*.mp4"))
+    location = DatasetLocation(str(dataset))
+    for config in ("single", "multi"):
+        with pytest.raises(InputError, match=f"none of the clips of '{config}' is there; copy the dataset whole"):
+            with_clips(load_rows(location, config), location, config)
+    with pytest.raises(InputError, match="copy the dataset whole"):
+        _whole(EGOGEARS, ("single", "multi"), location)
+
+
+def test_a_dataset_that_cannot_be_read_at_all_is_told(sample_folder, tmp_path):
+    """A folder in place of the table ended an audit in a traceback."""
+    dataset = shutil.copytree(sample_folder / "egogears", tmp_path / "egogears")
+    (dataset / "single" / "metadata.parquet").unlink()
+    (dataset / "single" / "metadata.parquet").mkdir()
+    with pytest.raises(InputError, match="egogears: cannot be read as a dataset"):
+        benchmark_of(DatasetLocation(str(dataset)))

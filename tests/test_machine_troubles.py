@@ -139,6 +139,14 @@ def test_a_shared_cache_that_may_not_be_written_has_a_layer_of_ones_own(tmp_path
     assert cache.own_layer(tmp_path / "elsewhere") == tmp_path / "elsewhere"
 
 
+def test_a_file_where_the_cache_is_to_be_is_told_and_nothing_is_kept_elsewhere(tmp_path, monkeypatch):
+    """It was passed over without a word, and all that the user wanted there lay in his home."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "file"))
+    with pytest.raises(InputError, match=r"file: is a file, where the cache's folder is to be; .*EGOBENCH_CACHE"):
+        cache.own_layer(cache.cache_dir() / "frames")
+
+
 USE_STORE = """
 import os, sys, tempfile
 from pathlib import Path

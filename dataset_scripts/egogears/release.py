@@ -5,7 +5,7 @@ import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from dataset_scripts.egogears.rows import is_inner_path
 from dataset_scripts.repository.clips import ClipSource
@@ -44,6 +44,16 @@ def _first_file(source: Path, places: Iterable[Path], other: str) -> Path:
             return source / place
     looked_at = " or ".join(str(place) for place in places)
     raise InputError(f"{source}: holds no {looked_at}; fetch it, or build the other split alone with --only {other}")
+
+
+def splits_in(folder: Path) -> tuple[Literal["single", "multi"], ...]:
+    """Return the splits whose question files a folder holds in the raw release's places; () where it is no release."""
+    splits: list[Literal["single", "multi"]] = []
+    if any((folder / place).is_file() for place in _SINGLE_PLACES):
+        splits.append("single")
+    if (folder / MULTI_FILE).is_file():
+        splits.append("multi")
+    return tuple(splits)
 
 
 def single_clip(source: Path, media_file: str) -> ClipSource | None:

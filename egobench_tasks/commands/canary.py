@@ -38,8 +38,11 @@ def canary(
 def _source(text: str) -> tuple[str, Iterable[bytes]]:
     if text == "-":
         return "standard input", sys.stdin.buffer
-    if len(text) < 4096 and "\0" not in text and Path(text).is_file():
-        return text, read_parts(Path(text))
+    if len(text) < 4096 and "\0" not in text:
+        if Path(text).is_dir():
+            raise InputError(f"{text}: is a folder; name its files, such as {Path(text) / '*'}")
+        if Path(text).is_file():
+            return text, read_parts(Path(text))
     if _LOOKS_LIKE_A_FILE.fullmatch(text):
         raise InputError(f"{text}: no such file; name files, or give the text itself in quotes")
     return f"text of {len(text):,} characters", [text.encode(errors="replace")]

@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 from egobench_tasks.commands.runs import VERBOSE
+from egobench_tasks.stopping import ending_on_sigterm
 
 
+@ending_on_sigterm()
 def run_file(
     config: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="Models, tasks, probes, judge, output, report.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Each model's --dry-run; nothing is scored.")] = False,

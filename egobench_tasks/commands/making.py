@@ -7,6 +7,7 @@ import typer
 
 from egobench_tasks.commands.exam import exam_app
 from egobench_tasks.commands.groups import SeveralModels
+from egobench_tasks.commands.release import DATASET_OR_RELEASE, dataset_or_release
 from egobench_tasks.commands.review import review_app
 from egobench_tasks.extras import needs_extra
 from egobench_tasks.stopping import ending_on_sigterm
@@ -19,7 +20,7 @@ app.add_typer(exam_app, name="exam")
 @app.command(cls=SeveralModels)
 @ending_on_sigterm()
 def audit(
-    dataset: Annotated[str, typer.Argument(help="A dataset folder, or ORG/NAME[@REVISION] on the Hub.")],
+    dataset: Annotated[str, typer.Argument(help=DATASET_OR_RELEASE)],
     models: Annotated[
         list[Path] | None,
         typer.Option(metavar="CONFIG.yaml …", help="Endpoints' settings: one file a model, one after the other."),
@@ -34,10 +35,9 @@ def audit(
     """
     with needs_extra("making", "an audit"):
         from egobench_tasks.making.audit.run import audit as run
-    from egobench_tasks.data import parse_location
     from egobench_tasks.judge.settings import load_settings
 
-    location = parse_location(dataset, where="DATASET")
+    location = dataset_or_release(dataset)
     findings, written = run(location, models or [], out, repeats=repeats, judge_settings=load_settings())
     n_questions = len({finding.question_id for finding in findings})
     print(f"{len(findings)} findings on {n_questions} questions; nothing was dropped or changed")

@@ -44,6 +44,7 @@ def read_plan(path: Path, *, dry_run: bool = False, report: bool = False, verbos
     _check_keys(loaded, {*OWN_KEYS, *_options("transformers"), *_options("endpoint")}, str(path))
     if missing := [name for name in ("models", "tasks", "output") if not loaded.get(name)]:
         raise InputError(f"{path}: {' and '.join(missing)} must be set")
+    _check_types(loaded, path)
     with_flags = {**loaded, "dry_run": dry_run or loaded.get("dry_run", False)}
     with_flags["verbose"] = verbose or loaded.get("verbose", False)
     tasks = _task_names(loaded, path)
@@ -215,6 +216,20 @@ def _report_folder(given: object, output: Path) -> Path | None:
     if isinstance(given, bool):
         return output / "report" if given else None
     return Path(str(given)).expanduser()
+
+
+def _check_types(loaded: Mapping[str, Any], path: Path) -> None:
+    """Refuse what YAML reads as another type than is meant: ``output: [night]`` would be a folder named so."""
+    wrong: Mapping[str, tuple[tuple[type, ...], str]] = {
+        "output": ((list, dict, bool), "a folder"),
+        "report": ((list, dict), "true, false or a folder"),
+        "tasks": ((dict, bool), "a name or a list of names"),
+        "probes": ((dict, bool), "a name or a list of names"),
+        "judge": ((list, bool), "a YAML file or a mapping of settings"),
+    }
+    for name, (types, meant) in wrong.items():
+        if isinstance(value := loaded.get(name), types):
+            raise InputError(f"{path}: {name} must be {meant}; got {value!r}")
 
 
 def _check_keys(given: Mapping[Any, Any], known: Collection[str], where: str) -> None:

@@ -4,13 +4,17 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from egobench_tasks import stopping
 from egobench_tasks.files import make_folder, write_atomically
 from egobench_tasks.judge.settings import CONFIG_VARIABLE
+
+_LOOK_S = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +44,17 @@ class RunPlan:
 
 
 def run_plan(plan: RunPlan) -> int:
-    """Run the models one after another, then write the report; return 1 where one of them failed, else 0."""
+    """Run the models one after another, then write the report; return 1 where one of them failed, else 0.
+
+    Raises `Stopped` where SIGTERM ended the model that was at work; no further one begins.
+    """
     failures: dict[str, int] = {}
     environment = {**os.environ, **_judge_variable(plan)}
     for number, model in enumerate(plan.models, 1):
         print(f"model {number} of {len(plan.models)}: {model.name}", file=sys.stderr, flush=True)
-        code = subprocess.run(command_of(model), env=environment, check=False).returncode
+        stopping.check()
+        code = _exit_code(command_of(model), environment)
+        stopping.check()
         if code:
             failures[model.name] = code
     n_done = len(plan.models) - len(failures)
@@ -60,6 +69,16 @@ def run_plan(plan: RunPlan) -> int:
     elif plan.report is None and not plan.dry_run:
         print(f"next: egobench report {' '.join(str(model.folder) for model in plan.models)}")
     return 1 if failures else 0
+
+
+def _exit_code(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a command to its end. SIGTERM is handed on to it once, and it ends at its next question."""
+    with subprocess.Popen(command, env=environment) as process:
+        while not stopping.is_asked():
+            with suppress(subprocess.TimeoutExpired):
+                return process.wait(_LOOK_S)
+        process.terminate()
+        return process.wait()
 
 
 def command_of(model: ModelRun) -> list[str]:

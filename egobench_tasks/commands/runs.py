@@ -112,7 +112,7 @@ def run_endpoint(
     arguments = _with_details(context.args, shard)
     options = _check_all(tasks, arguments, "egobench run endpoint CONFIG TASKS")
 
-    from egobench_tasks.hosts.lighteval.endpoint import run_endpoint as run
+    from egobench_tasks.hosts.lighteval.endpoint_run import run_endpoint as run
     from egobench_tasks.hosts.lighteval.offline import as_task_names
     from egobench_tasks.hosts.lighteval.quiet import quiet
 

@@ -23,6 +23,7 @@ from egobench_tasks.scoring.endings import is_known
 from egobench_tasks.servers.body import Body
 from egobench_tasks.servers.dialect import Message, adapted, first_dialect
 from egobench_tasks.servers.failures import FailureKind, RequestFailed, kind_of_status
+from egobench_tasks.servers.memory import give_back_large_buffers
 from egobench_tasks.servers.pace import Lanes, Pace, backoff_s, rest
 from egobench_tasks.servers.reply import BadReply, Reply, read_reply
 from egobench_tasks.servers.settings import AUTO, ServerSettings
@@ -73,6 +74,7 @@ class ServerClient:
         self.settings = settings
         self._tell = tell
         self._secrets = settings.secrets()
+        give_back_large_buffers()
         self._url, self._models_url = _address(settings, "chat/completions"), _address(settings, "models")
         self._headers = _headers(settings)
         self._dialect = first_dialect(settings)

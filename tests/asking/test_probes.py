@@ -156,6 +156,8 @@ def test_reordered_clips_take_their_labels_along():
         assert clips(shown) != [0, 1, 2] and sorted(clips(shown)) == [0, 1, 2]
         assert headings(shown) == [LABELS[index] for index in clips(shown)]
         assert shown.segments[0] == show(of).segments[0]
+        order = ", ".join(str(index + 1) for index in clips(shown))
+        assert shown.facts()["probe_did"] == f"clips of the dataset in the order {order}"  # people count from 1
 
 
 def test_a_repeated_label_stays_with_both_of_its_clips():

@@ -37,6 +37,11 @@ def test_multi_row_keeps_clips_with_equal_labels_apart():
     ]
 
 
+def test_all_options_may_be_right():
+    question = choice_question(SINGLE | {"answer": ["A", "B", "C"]})
+    assert (question.answer, question.n_select) == ({"A", "B", "C"}, 3)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -55,3 +55,14 @@ def test_lanes_of_the_same_width_change_together():
     others = lanes.of_the_same_width()
     others.went_badly()
     assert most_at_once(lanes) == most_at_once(others) == 4
+
+
+def test_a_lane_that_was_given_back_is_free_again():
+    lanes = Lanes(most=1, at_first=1).of_the_same_width()
+
+    async def run():
+        for _ in range(3):
+            async with lanes.one():
+                pass
+
+    asyncio.run(asyncio.wait_for(run(), 5))

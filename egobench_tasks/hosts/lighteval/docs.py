@@ -1,17 +1,19 @@
-"""From a dataset row to a lighteval Doc, and to the task config that names everything that shaped it."""
+"""From a dataset row to a lighteval Doc, and to the task config that names everything that shaped it.
+
+lighteval is imported when a Doc or a task is made, not before: `egobench run endpoint` asks meanwhile.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lighteval.tasks.lighteval_task import LightevalTaskConfig
-from lighteval.tasks.requests import Doc
-
 from egobench_tasks.asking.choice import ShownQuestion, show_choice
+from egobench_tasks.asking.judging import check_judge
 from egobench_tasks.asking.messages import to_record
 from egobench_tasks.asking.open import (
     OPEN_ANSWER_TOKENS,
     OpenChoices,
+    ShownOpenQuestion,
     rows_of_category,
     show_open,
     show_open_choice,
@@ -23,11 +25,11 @@ from egobench_tasks.asking.view import NoFrames, SharedFrames
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO, Benchmark
 from egobench_tasks.data import SPLIT
 from egobench_tasks.frames.spec import FrameSpec
-from egobench_tasks.hosts.lighteval.judge import check_judge, judge_metrics
-from egobench_tasks.hosts.lighteval.metrics import CHOICE_METRICS, OPEN_METRICS
 
 if TYPE_CHECKING:
     from datasets import Dataset
+    from lighteval.tasks.lighteval_task import LightevalTaskConfig
+    from lighteval.tasks.requests import Doc
 
 
 class RowPrompt(ABC):
@@ -43,6 +45,8 @@ class RowPrompt(ABC):
     """How many questions the published split has."""
     fingerprint: str
     """The loaded rows' `data.fingerprint`."""
+    max_new_tokens: int
+    """What a model that does not reason may answer in."""
     n_rows: int = 0
     """How many questions the dataset has, of this task; 0 before it is loaded."""
 
@@ -57,8 +61,13 @@ class RowPrompt(ABC):
         return True
 
     @abstractmethod
-    def __call__(self, row: Mapping[str, Any], task_name: str) -> Doc:
+    def show(self, row: Mapping[str, Any]) -> ShownQuestion | ShownOpenQuestion:
+        """Return what a model is shown of one row. Raises ``InputError`` where it is not the benchmark's."""
+
+    def __call__(self, row: Mapping[str, Any], task_name: str) -> "Doc":
         """Return the Doc of one row; its frames are decoded when a batch is collated, not here."""
+        shown = self.show(row)
+        return _choice_doc(shown) if isinstance(shown, ShownQuestion) else _open_doc(shown)
 
     def select(self, rows: "Dataset") -> "Dataset":
         """Return the rows of this task."""
@@ -98,6 +107,7 @@ class ChoicePrompt(RowPrompt):
         self.n_frames = n_frames
         self.min_frames = min_frames
         self.probe = probe
+        self.max_new_tokens = EGOGEARS.max_new_tokens
         self.set_dataset(fingerprint="not loaded")
 
     @property
@@ -118,9 +128,9 @@ class ChoicePrompt(RowPrompt):
             return rows
         return rows_asked(rows, self.probe)
 
-    def __call__(self, row: Mapping[str, Any], task_name: str) -> Doc:
-        """See `RowPrompt.__call__`."""
-        return _choice_doc(show_choice(row, self.templates, self.n_frames, self.min_frames, self.probe))
+    def show(self, row: Mapping[str, Any]) -> ShownQuestion:
+        """See `RowPrompt.show`."""
+        return show_choice(row, self.templates, self.n_frames, self.min_frames, self.probe)
 
 
 class CategoryPrompt(RowPrompt):
@@ -153,6 +163,7 @@ class OpenPrompt(CategoryPrompt):
     def __init__(self, category: str, spec: FrameSpec | None, templates: OpenTemplates) -> None:
         super().__init__(category, spec)
         self.templates = templates
+        self.max_new_tokens = OPEN_ANSWER_TOKENS
         self.set_dataset(fingerprint="not loaded")
 
     @property
@@ -164,16 +175,9 @@ class OpenPrompt(CategoryPrompt):
         """See `RowPrompt.prepare`."""
         check_judge()
 
-    def __call__(self, row: Mapping[str, Any], task_name: str) -> Doc:
-        """See `RowPrompt.__call__`."""
-        shown = show_open(row, self.templates, self.spec)
-        return Doc(
-            query=shown.readable(),
-            choices=[shown.question.answer],
-            gold_index=0,
-            images=shown.frames,
-            specific={**shown.facts(), "segments": to_record(shown.segments)},
-        )
+    def show(self, row: Mapping[str, Any]) -> ShownOpenQuestion:
+        """See `RowPrompt.show`."""
+        return show_open(row, self.templates, self.spec)
 
 
 class OpenChoicePrompt(CategoryPrompt):
@@ -183,6 +187,7 @@ class OpenChoicePrompt(CategoryPrompt):
         super().__init__(category, spec)
         self.templates = templates
         self.choices = choices
+        self.max_new_tokens = EGOGEARS.max_new_tokens
         self.set_dataset(fingerprint="not loaded")
 
     @property
@@ -190,37 +195,47 @@ class OpenChoicePrompt(CategoryPrompt):
         """See `RowPrompt.inputs`."""
         return f"prompt {self.templates.fingerprint}, choices {self.choices.fingerprint}, frames {self.frames}"
 
-    def __call__(self, row: Mapping[str, Any], task_name: str) -> Doc:
-        """See `RowPrompt.__call__`."""
-        return _choice_doc(show_open_choice(row, self.templates, self.spec, self.choices))
+    def show(self, row: Mapping[str, Any]) -> ShownQuestion:
+        """See `RowPrompt.show`."""
+        return show_open_choice(row, self.templates, self.spec, self.choices)
 
 
-def egogears_task(config: str, templates: ChoiceTemplates, probe: Probe | None = None) -> LightevalTaskConfig:
+def egogears_task(config: str, templates: ChoiceTemplates, probe: Probe | None = None) -> "LightevalTaskConfig":
     """Return the task ``egogears:single`` or ``egogears:multi``, or a probe's ``egogears_PROBE:single``."""
-    n_frames, min_frames = EGOGEARS.frames_per_question, EGOGEARS.min_frames_per_clip
-    prompt = ChoicePrompt(EGOGEARS, EGOGEARS.rows[config], templates, n_frames, min_frames, probe)
+    from egobench_tasks.hosts.lighteval.metrics import CHOICE_METRICS
+
     name = probe_task(probe.name) if probe else EGOGEARS.name
-    return _task(f"{name}:{config}", config, prompt, [CHOICE_METRICS], EGOGEARS.max_new_tokens)
+    return _task(f"{name}:{config}", config, egogears_prompt(config, templates, probe), [CHOICE_METRICS])
 
 
-def open_task(name: str, category: str, spec: FrameSpec | None, templates: OpenTemplates) -> LightevalTaskConfig:
+def open_task(name: str, category: str, spec: FrameSpec | None, templates: OpenTemplates) -> "LightevalTaskConfig":
     """Return the task ``NAME:CATEGORY`` of EgoTempo's open questions."""
+    from egobench_tasks.hosts.lighteval.judge import judge_metrics
+    from egobench_tasks.hosts.lighteval.metrics import OPEN_METRICS
+
     prompt = OpenPrompt(category, spec, templates)
-    metrics = [*judge_metrics(), OPEN_METRICS]
-    return _task(f"{name}:{category_slug(category)}", EGOTEMPO.config, prompt, metrics, OPEN_ANSWER_TOKENS)
+    return _task(f"{name}:{category_slug(category)}", EGOTEMPO.config, prompt, [*judge_metrics(), OPEN_METRICS])
 
 
 def open_choice_task(
     name: str, category: str, spec: FrameSpec | None, templates: ChoiceTemplates, choices: OpenChoices
-) -> LightevalTaskConfig:
+) -> "LightevalTaskConfig":
     """Return the task ``NAME:CATEGORY`` of EgoTempo's closed form."""
+    from egobench_tasks.hosts.lighteval.metrics import CHOICE_METRICS
+
     prompt = OpenChoicePrompt(category, spec, templates, choices)
-    return _task(
-        f"{name}:{category_slug(category)}", EGOTEMPO.config, prompt, [CHOICE_METRICS], EGOGEARS.max_new_tokens
-    )
+    return _task(f"{name}:{category_slug(category)}", EGOTEMPO.config, prompt, [CHOICE_METRICS])
 
 
-def _task(name: str, config: str, prompt: RowPrompt, metrics: list[Any], n_tokens: int) -> LightevalTaskConfig:
+def egogears_prompt(config: str, templates: ChoiceTemplates, probe: Probe | None) -> ChoicePrompt:
+    """Return what rows of EgoGears are shown by, in a task's figures."""
+    n_frames, min_frames = EGOGEARS.frames_per_question, EGOGEARS.min_frames_per_clip
+    return ChoicePrompt(EGOGEARS, EGOGEARS.rows[config], templates, n_frames, min_frames, probe)
+
+
+def _task(name: str, config: str, prompt: RowPrompt, metrics: list[Any]) -> "LightevalTaskConfig":
+    from lighteval.tasks.lighteval_task import LightevalTaskConfig
+
     return LightevalTaskConfig(
         name=name,
         prompt_function=prompt,
@@ -230,19 +245,33 @@ def _task(name: str, config: str, prompt: RowPrompt, metrics: list[Any], n_token
         evaluation_splits=[SPLIT],
         few_shots_split=SPLIT,
         metrics=metrics,
-        generation_size=n_tokens,
+        generation_size=prompt.max_new_tokens,
         stop_sequence=[],
         version=prompt.benchmark.version,
     )
 
 
-def _choice_doc(shown: ShownQuestion) -> Doc:
+def _choice_doc(shown: ShownQuestion) -> "Doc":
+    from lighteval.tasks.requests import Doc
+
     question, originals = shown.question, list(shown.shown_to_original.values())
     text_of = dict(zip(question.letters, question.options, strict=True))
     return Doc(
         query=shown.readable(),
         choices=[text_of[letter] for letter in originals],
         gold_index=[index for index, letter in enumerate(originals) if letter in question.answer],
+        images=shown.frames,
+        specific={**shown.facts(), "segments": to_record(shown.segments)},
+    )
+
+
+def _open_doc(shown: ShownOpenQuestion) -> "Doc":
+    from lighteval.tasks.requests import Doc
+
+    return Doc(
+        query=shown.readable(),
+        choices=[shown.question.answer],
+        gold_index=0,
         images=shown.frames,
         specific={**shown.facts(), "segments": to_record(shown.segments)},
     )

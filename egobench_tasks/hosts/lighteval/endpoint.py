@@ -1,10 +1,9 @@
-"""A model behind an OpenAI-compatible endpoint, evaluated by lighteval: ``egobench run endpoint``."""
+"""A model behind an OpenAI-compatible endpoint, as lighteval's model; see `endpoint_run`."""
 
 import asyncio
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from lighteval.models.abstract_model import ModelConfig
@@ -15,22 +14,19 @@ from pydantic import Field
 
 from egobench_tasks.asking.messages import from_record
 from egobench_tasks.errors import InputError
-from egobench_tasks.files import check_output_folder
+from egobench_tasks.hosts.endpoint.ahead import AskingAhead
 from egobench_tasks.hosts.endpoint.estimate import by_task, estimate, estimate_tasks
 from egobench_tasks.hosts.endpoint.questions import EndpointAnswers, EndpointQuestion, Unanswered, shows_images
-from egobench_tasks.hosts.endpoint.settings import EndpointSettings, load_endpoint_settings
+from egobench_tasks.hosts.endpoint.settings import EndpointSettings
 from egobench_tasks.hosts.endpoint.sight import check_sight
 from egobench_tasks.hosts.lighteval.generation import generation, no_generation
 from egobench_tasks.hosts.lighteval.messages import is_ours
-from egobench_tasks.hosts.lighteval.options import parse_lighteval_options
 from egobench_tasks.hosts.lighteval.repeats import joined, repeat_of, with_repeats
-from egobench_tasks.hosts.lighteval.run import AnsweringModel, finish, make_pipeline
+from egobench_tasks.hosts.lighteval.run import AnsweringModel
 from egobench_tasks.runs.record import Answerer, Asked
-from egobench_tasks.runs.repeats import check_repeats, current_repeats
-from egobench_tasks.runs.shards import current_shard
+from egobench_tasks.runs.repeats import current_repeats
 from egobench_tasks.servers.client import ServerClient
 from egobench_tasks.servers.settings import Thinking
-from egobench_tasks.texts import some_of
 
 
 class EndpointModelConfig(ModelConfig):
@@ -46,21 +42,28 @@ class EndpointModelConfig(ModelConfig):
 class EndpointModel(AnsweringModel):
     """Answers lighteval's documents from the journal, and by asking the endpoint for what it lacks.
 
-    ``unanswered``, after a run: the questions that got no answer, and why.
+    ``ahead``: its questions, where they are being asked already. ``unanswered``, after a run: the questions that got
+    no answer, and why.
     """
 
     is_async = True
 
-    def __init__(self, settings: EndpointSettings) -> None:
+    def __init__(self, settings: EndpointSettings, ahead: AskingAhead | None = None) -> None:
         super().__init__(EndpointModelConfig(model_name=settings.model, endpoint=asdict(settings)))
         self._settings = settings
-        self._answers = EndpointAnswers(settings)
+        self._ahead = ahead
+        self._answers = EndpointAnswers(settings) if ahead is None else ahead.answers
         self.unanswered: list[Unanswered] = []
 
     @property
     def answerer(self) -> Answerer:
         """Who answers, for the run's record."""
         return self._answers.answerer
+
+    @property
+    def started_utc(self) -> str | None:
+        """When the first question was asked, where that was before lighteval began."""
+        return None if self._ahead is None else self._ahead.started_utc
 
     @property
     def asked(self) -> Asked | None:
@@ -71,13 +74,7 @@ class EndpointModel(AnsweringModel):
         """Answer the documents, in their order. A question that fails scores 0 and is listed."""
         questions = [endpoint_question(doc) for doc in with_repeats(docs, current_repeats())]
         answers = self._answers
-        n_missing = len(answers.missing(questions))
-        print(
-            f"{len(questions) - n_missing} answers from the journal {answers.journal.folder}, "
-            f"{n_missing} to ask {self._settings.model} at {self._settings.base_url}",
-            file=sys.stderr,
-        )
-        self.unanswered = await answers.ask(questions)
+        self.unanswered = await self._ask(questions)
         self.config.served = dict(self.answerer.server or {})
         for (task, question_id), reason in answers.standing.items():
             print(f"{task} {question_id} stays truncated, a larger budget failed: {reason}", file=sys.stderr)
@@ -90,45 +87,14 @@ class EndpointModel(AnsweringModel):
         ]
         return list(joined(generations, len(docs)))
 
-
-def run_endpoint(config: Path, tasks: str, lighteval_arguments: Sequence[str] = (), *, dry_run: bool = False) -> int:
-    """Ask the endpoint that a YAML file describes every question of the tasks, and score the answers.
-
-    Args:
-        config: the endpoint's settings, see `hosts.endpoint.settings.EndpointSettings`.
-        tasks: as for lighteval: ``egogears``, ``egogears:single``, …
-        lighteval_arguments: lighteval's own options, ``--output-dir DIR --save-details …``.
-        dry_run: say how much is to be asked, and ask nothing but the sight check's tiny question, if that.
-
-    Returns the exit code: 1 where questions stayed unanswered, else 0. Raises ``InputError`` for
-    settings, tasks or options that cannot be used, ``EgobenchError`` where the server ignores images.
-    """
-    settings = load_endpoint_settings(config)
-    _check_repeats(settings)
-    settings.secrets()  # a missing key must not wait for the dataset to load
-    options = parse_lighteval_options(lighteval_arguments, "egobench run endpoint CONFIG TASKS")
-    if options is None:
-        return 0
-    if current_shard() is not None:
-        options.tracker["save_details"] = True  # a shard is merged from its details
-    model = EndpointModel(settings)
-    pipeline = make_pipeline(tasks, model, options)
-    if dry_run:
-        print(_estimate(pipeline, settings))
-        return 0
-    check_output_folder(Path(options.tracker["output_dir"]))
-    finish(pipeline)
-    _list_unanswered(model.unanswered)
-    return 1 if model.unanswered else 0
-
-
-def _check_repeats(settings: EndpointSettings) -> None:
-    n_repeats = current_repeats()
-    if n_repeats > 1 and "seed" in settings.extra_body:
-        raise InputError(
-            f"extra_body's seed would make {n_repeats} repeats alike: give it as the setting `seed`, which counts up"
-        )
-    check_repeats(n_repeats, settings.temperature, settings.seed, "temperature (0.7), or a seed that the server takes")
+    async def _ask(self, questions: Sequence[EndpointQuestion]) -> list[Unanswered]:
+        """Ask what is not asked already. Questions ahead that lighteval does not have leave kept answers, no more."""
+        if self._ahead is not None:
+            unanswered = await self._ahead.unanswered()
+            if self._answers.keys(questions) == self._answers.keys(self._ahead.questions):
+                return unanswered
+        print(self._answers.outlook(questions), file=sys.stderr)
+        return await self._answers.ask(questions)
 
 
 def endpoint_question(doc: Doc) -> EndpointQuestion:
@@ -149,8 +115,8 @@ def endpoint_question(doc: Doc) -> EndpointQuestion:
     )
 
 
-def _estimate(pipeline: Pipeline, settings: EndpointSettings) -> str:
-    """What the run takes in all, and before it what each of several tasks takes."""
+def estimate_of(pipeline: Pipeline, settings: EndpointSettings) -> str:
+    """Return what a run takes in all, and before it what each of several tasks takes, in words."""
     docs = [doc for docs in pipeline.documents_dict.values() for doc in docs]
     questions = [endpoint_question(doc) for doc in with_repeats(docs, current_repeats())]
     missing = EndpointAnswers(settings).missing(questions)
@@ -162,16 +128,3 @@ def _estimate(pipeline: Pipeline, settings: EndpointSettings) -> str:
 async def _tokens_per_image(settings: EndpointSettings) -> int | None:
     async with ServerClient(settings) as client:
         return await check_sight(client, settings)
-
-
-def _list_unanswered(unanswered: Sequence[Unanswered]) -> None:
-    if not unanswered:
-        return
-    consequence = "they count as wrong (in EgoTempo neither as right nor as wrong), and the run is partial"
-    print(f"\n{len(unanswered)} questions without an answer; {consequence}:", file=sys.stderr)
-    alike: dict[tuple[str, str], list[str]] = {}
-    for item in unanswered:
-        alike.setdefault((item.task, item.reason), []).append(item.question_id)
-    for (task, reason), question_ids in alike.items():
-        print(f"  {task} {some_of(question_ids)}: {reason}", file=sys.stderr)
-    print("The same command asks them again, and no other.", file=sys.stderr)

@@ -3,7 +3,6 @@
 An answer without a verdict is neither right nor wrong: it is counted, and left out of the rates (PROTOCOL 2).
 """
 
-import functools
 import logging
 import math
 from collections.abc import Callable, Sequence
@@ -30,23 +29,6 @@ logger = logging.getLogger(__name__)
 
 _judged_tasks: dict[str, JudgeSummary] = {}
 """What this process has judged, by task; the command line asks once all is saved. See `check_verdicts`."""
-
-
-def check_judge() -> JudgeSettings | None:
-    """Return the judge that is configured; say so where there is none. Raises ``InputError`` for a wrong setting.
-
-    Called before the model runs: a typing error in a variable must not show after a night.
-    """
-    settings = load_settings()
-    if settings is None:
-        _say_no_judge()
-    return settings
-
-
-@functools.cache
-def _say_no_judge() -> None:
-    """Once a process: every category asks."""
-    logger.warning(f"no judge is configured: answers are saved without verdicts; {HOW_TO_CONFIGURE_A_JUDGE}")
 
 
 def check_verdicts() -> None:

@@ -22,6 +22,7 @@ from egobench_tasks.hosts.lighteval.docs import OpenPrompt, RowPrompt
 from egobench_tasks.hosts.lighteval.usage import usage_errors
 from egobench_tasks.judge.prompt import prompt_fingerprint
 from egobench_tasks.judge.settings import load_settings
+from egobench_tasks.runs.another_model import refuse_another_model
 from egobench_tasks.runs.circumstances import (
     library_versions,
     our_environment,
@@ -29,8 +30,7 @@ from egobench_tasks.runs.circumstances import (
     this_machine,
     this_package,
 )
-from egobench_tasks.runs.differences import differing
-from egobench_tasks.runs.journal import Journal, answer_key, is_fresh, journal_folder
+from egobench_tasks.runs.journal import answer_key
 from egobench_tasks.runs.record import (
     Answerer,
     AskedTask,
@@ -38,7 +38,6 @@ from egobench_tasks.runs.record import (
     RunRecord,
     Times,
     begin,
-    read_records,
     utc_now,
     write,
 )
@@ -78,7 +77,7 @@ def describe(pipeline: Pipeline) -> RunRecord:
     tasks = _our_tasks(pipeline)
     return RunRecord(
         number=0,
-        times=Times(started_utc=utc_now()),
+        times=Times(started_utc=getattr(pipeline.model, "started_utc", None) or utc_now()),
         command=this_command(),
         folder=str(Path.cwd()),
         environment=our_environment(),
@@ -120,27 +119,6 @@ def answerer_of_config(config: ModelConfig) -> Answerer:
     """Return what answers, where nothing but its settings is known."""
     identity = {"model": config.model_dump(exclude={"cache_dir", "batch_size"})}
     return Answerer(name=config.model_name, key=answer_key(**identity), identity=identity)
-
-
-def refuse_another_model(folder: Path, answerer: Answerer) -> None:
-    """Raise ``InputError`` where the newest run of a name did not finish and was another model's than this one's.
-
-    Who runs a command again after a kill means to go on, and would get one model's figure for two models' work.
-    ``--fresh`` says that it is meant; so does another folder.
-    """
-    newest = next((record for record in reversed(read_records(folder)) if record.model.name == answerer.name), None)
-    if newest is None or newest.complete or newest.model.key == answerer.key or is_fresh():
-        return
-    n_kept = len(Journal(journal_folder(newest.model.identity, newest.model.generation)).answers())
-    if not n_kept:
-        return
-    names = differing(newest.model.identity, answerer.identity)
-    raise InputError(
-        f"{folder}: its last run of {answerer.name} ({newest.times.started_utc}) did not finish, and what answered "
-        f"then is not what would answer now: other {', '.join(names)}.\nIts {n_kept} kept answers are not taken for "
-        "this model's, and none is lost. To go on with it, put back what it was; to ask this one everything, add "
-        "--fresh (plain lighteval: EGOBENCH_FRESH=1) or name another --output-dir"
-    )
 
 
 def _asked_task(pipeline: Pipeline, name: str) -> AskedTask:

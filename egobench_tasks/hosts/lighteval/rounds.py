@@ -9,7 +9,6 @@ from functools import partial
 from accelerate import Accelerator
 from accelerate.utils import broadcast_object_list, gather_object
 from lighteval.tasks.requests import Doc
-from tqdm import tqdm
 
 from egobench_tasks import stopping
 from egobench_tasks.asking.messages import from_record
@@ -30,8 +29,7 @@ class Round:
     """Documents that are each to be answered once, in as many new tokens.
 
     ``key`` is of a document's answer; ``answer`` generates those of a batch from its inputs, which ``maker`` makes.
-    Answers go into ``journal`` as they come; ``arrivals`` are all that it got since the run began. ``title`` stands
-    before the progress bar, which ``is_silent`` turns off.
+    Answers go into ``journal`` as they come; ``arrivals`` are all that it got since the run began.
     """
 
     docs: Sequence[Doc]
@@ -42,8 +40,6 @@ class Round:
     accelerator: Accelerator
     journal: Journal
     arrivals: Arrivals
-    title: str
-    is_silent: bool
 
     def answers(self) -> Iterator[Answer]:
         """Yield every process's answers on each, and those of other runs that were at some of the questions.
@@ -57,7 +53,7 @@ class Round:
         claimed = ClaimedBatches(batches, claims, self.key, self.arrivals)
         prepared = self._prepared((list(map(_question, batch)) for batch in claimed.draw()), len(batches))
         try:
-            for _ in tqdm(batches, desc=self.title, unit="batch", disable=self.is_silent):
+            for _ in batches:
                 if any(gather_object([stopping.is_asked()])):
                     stopping.end()
                 inputs = next(prepared)

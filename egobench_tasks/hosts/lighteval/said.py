@@ -35,6 +35,13 @@ def read_tokens(tokenizer: Any, tokens: Sequence[int], stop_ids: Collection[int]
     return Said(left_open(prompt) + tokenizer.decode(kept, skip_special_tokens=False))
 
 
+def all_stop_ids(generation_config_ids: int | list[int] | None, tokenizer_id: int | None) -> list[int]:
+    """All tokens that end an answer. lighteval passes the tokenizer's alone; chat models often end
+    turns with another one, and would run on to the limit."""
+    ids = generation_config_ids if isinstance(generation_config_ids, list) else [generation_config_ids]
+    return sorted({token for token in [*ids, tokenizer_id] if token is not None})
+
+
 def _parsed(tokenizer: Any, tokens: Sequence[int], stop_ids: Collection[int], prompt: str) -> Said:
     n_said = next((index for index, token in enumerate(tokens) if token in stop_ids), len(tokens))
     message = tokenizer.parse_response(list(tokens[:n_said]), prefix=prompt)

@@ -9,6 +9,7 @@ from typing import Any
 from fsspec.implementations.local import LocalFileSystem
 
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
+from egobench_tasks.hosts.lighteval.averages import AVERAGE
 from egobench_tasks.hosts.lighteval.metrics import finish_reason
 from egobench_tasks.runs.journal import UNANSWERED
 from egobench_tasks.runs.record import RunRecord
@@ -21,7 +22,7 @@ Values = Mapping[str, Sequence[float]]
 
 def each_once(results: Mapping[str, Any]) -> dict[str, Any]:
     """Return lighteval's results without a mean over all tasks, and without the average of a single one."""
-    tasks = [name for name in results if name != "all" and ":_average|" not in name]
+    tasks = [name for name in results if name != "all" and AVERAGE not in name]
     groups = [name.partition(":")[0] for name in tasks]
     return {
         name: values
@@ -84,7 +85,11 @@ def _open_figure(name: str, categories: Sequence[Values]) -> str:
         return f"{name}: no answer has a verdict yet"
     rates = [math.fsum(of) / len(of) for of in judged if of]
     rate = math.fsum(rates) / len(rates)
-    return f"{name} judged right {_with_interval(rate * n_judged, n_judged)}, mean of {len(rates)} categories"
+    n_all, n_lost = len(EGOTEMPO.category_codes), sum(map(sum, (of.get("lost", ()) for of in categories)))
+    lacks = "" if len(rates) == n_all else f" of {n_all}: not the benchmark's figure"
+    partial = f"; partial: {n_lost:.0f} questions lost" if n_lost else ""
+    figure = _with_interval(rate * n_judged, n_judged)
+    return f"{name} judged right {figure}, mean of {len(rates)} categories{lacks}{partial}"
 
 
 def _with_interval(successes: float, total: int) -> str:

@@ -16,6 +16,7 @@ from lighteval.models.utils import _simplify_name
 from lighteval.tasks.prompt_manager import PromptManager
 from lighteval.tasks.requests import Doc
 from lighteval.utils.cache_management import SampleCache
+from tqdm import tqdm
 
 from egobench_tasks import stopping
 from egobench_tasks.benchmarks import EGOGEARS
@@ -25,7 +26,7 @@ from egobench_tasks.hosts.lighteval.identity import model_identity, with_identit
 from egobench_tasks.hosts.lighteval.messages import is_ours
 from egobench_tasks.hosts.lighteval.repeats import joined, key_rows, repeat_of, with_repeats
 from egobench_tasks.hosts.lighteval.rounds import Round
-from egobench_tasks.hosts.lighteval.said import read_tokens
+from egobench_tasks.hosts.lighteval.said import all_stop_ids, read_tokens
 from egobench_tasks.hosts.lighteval.sharing import Arrivals
 from egobench_tasks.hosts.lighteval.usage import usage_errors
 from egobench_tasks.hosts.lighteval.vision.model import VisionModel
@@ -113,7 +114,7 @@ class FrameVLM(VLMTransformersModel):
 
     @cached_property
     def _stop_ids(self) -> list[int]:
-        return _stop_ids(self.model.generation_config.eos_token_id, self.eos_token_id)
+        return all_stop_ids(self.model.generation_config.eos_token_id, self.eos_token_id)
 
     def _placement(self) -> dict[str, Any]:
         """Where transformers is to put the weights; empty where they go to ``self.device`` as a whole."""
@@ -179,10 +180,15 @@ class FrameVLM(VLMTransformersModel):
             logger.info(f"{len(docs) - n_missing} answers from the journal {journal.folder}, {n_missing} to generate")
         arrivals = Arrivals(journal)
         try:
-            while waiting := self._waiting(docs, kept):
-                budget_tokens = min(waiting)  # all questions are answered once before any is asked for longer answers
-                for answer in self._round(waiting[budget_tokens], budget_tokens, journal, arrivals).answers():
-                    kept[answer.key] = answer
+            with tqdm(total=n_missing, unit="answer", disable=self.disable_tqdm) as progress:
+                while waiting := self._waiting(docs, kept):
+                    budget_tokens = min(waiting)  # all questions are answered once before any is asked for longer ones
+                    progress.set_description(f"Answering in {budget_tokens:,} tokens")
+                    for answer in self._round(waiting[budget_tokens], budget_tokens, journal, arrivals).answers():
+                        kept[answer.key] = answer
+                        if not _is_final(answer) and budget_tokens < EGOGEARS.max_new_tokens_cap:
+                            progress.total += 1  # a cut one is asked for again
+                        progress.update()
         except stopping.Stopped:
             n_done = len(docs) - sum(map(len, self._waiting(docs, kept).values()))
             raise stopping.stopped(n_done, len(docs), "answers", journal.folder, fresh=is_fresh()) from None
@@ -216,8 +222,6 @@ class FrameVLM(VLMTransformersModel):
             accelerator=self.accelerator,
             journal=journal,
             arrivals=arrivals,
-            title=f"Answering in {budget_tokens:,} tokens",
-            is_silent=self.disable_tqdm,
         )
 
     @torch.inference_mode()
@@ -293,10 +297,3 @@ class FrameVLM(VLMTransformersModel):
 def _is_final(answer: Answer) -> bool:
     """Whether a larger budget would change nothing: the model ended, or the context was full before the budget."""
     return ended_by_itself(answer) or (answer.n_new_tokens or 0) < (answer.budget_tokens or 0)
-
-
-def _stop_ids(generation_config_ids: int | list[int] | None, tokenizer_id: int | None) -> list[int]:
-    """All tokens that end an answer. lighteval passes the tokenizer's alone; chat models often end
-    turns with another one, and would run on to the limit."""
-    ids = generation_config_ids if isinstance(generation_config_ids, list) else [generation_config_ids]
-    return sorted({token for token in [*ids, tokenizer_id] if token is not None})

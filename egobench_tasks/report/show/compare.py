@@ -24,7 +24,7 @@ from egobench_tasks.report.read.open_results import read_open_runs
 from egobench_tasks.report.read.people import choice_people, is_sample
 from egobench_tasks.report.read.responses import Run
 from egobench_tasks.report.read.runs import find_runs
-from egobench_tasks.report.show.compare_open import compare_open_runs
+from egobench_tasks.report.show.compare_open import compare_open_runs, would_have_shown
 
 _METRICS = ("exact_set", "jaccard", "overlap", "wellformed", "answered")
 
@@ -97,8 +97,8 @@ def _changes(row: dict[str, Any]) -> Text:
         f"both wrong {row['both_wrong']:,}; McNemar's exact p = {show(row['p_value'], Kind.P_VALUE)}\n"
         f"{row['clusters']:,} clusters of questions: difference {show(row['gain'], Kind.POINTS, 2)} points "
         f"({show(row['clustered_low'], Kind.POINTS)} to {show(row['clustered_high'], Kind.POINTS)}), exact test of "
-        f"flipped signs p = {show(row['p_clustered'], Kind.P_VALUE)}; {show(row['smallest'], Kind.PERCENT)} points "
-        f"would have shown four times in five{'; ' + row['doubt'] if row['doubt'] else ''}\n"
+        f"flipped signs p = {show(row['p_clustered'], Kind.P_VALUE)}; "
+        f"{would_have_shown(row['smallest'])}{'; ' + row['doubt'] if row['doubt'] else ''}\n"
     )
 
 

@@ -1,5 +1,6 @@
 """Two runs of EgoTempo side by side in a terminal: paired by question, before the same judge."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -94,6 +95,13 @@ def _changes(pair: OpenPair, asked: int) -> Text:
         f"both right {counts.both_right:,}, rescued {counts.rescued:,}, destabilised {counts.destabilised:,}, "
         f"both wrong {counts.both_wrong:,}; McNemar's exact p = {show(counts.p_value, Kind.P_VALUE)}\n"
         f"{error.clusters:,} videos: exact test of flipped signs p = {show(pair.p_clustered, Kind.P_VALUE)}; "
-        f"{show(pair.smallest, Kind.PERCENT)} points would have shown four times in five\n"
+        f"{would_have_shown(pair.smallest)}\n"
         + (f"{left_out:,} of {asked:,} questions are not decided in both and left out\n" if left_out else "")
     )
+
+
+def would_have_shown(smallest: float) -> str:
+    """Say the smallest difference, a share, that a comparison would have found at 80 % power; NaN where none is."""
+    if math.isnan(smallest):
+        return "no difference can be named that would have shown four times in five"
+    return f"{show(smallest, Kind.PERCENT)} points would have shown four times in five"

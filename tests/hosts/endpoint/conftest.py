@@ -220,7 +220,8 @@ import json, os, sys
 from pathlib import Path
 from egobench_tasks import cli
 from egobench_tasks.errors import EgobenchError
-from egobench_tasks.hosts.lighteval.endpoint import run_endpoint
+from egobench_tasks.hosts.lighteval import endpoint  # imported once, for all runs
+from egobench_tasks.hosts.lighteval.endpoint_run import run_endpoint
 from egobench_tasks.hosts.lighteval.merge import merge_runs
 
 def egobench():

@@ -70,7 +70,7 @@ def lines_of(folder, pattern):
 
 @pytest.mark.slow
 def test_answers_from_elsewhere_score_as_a_direct_run_does(dataset, server, settings, tmp_path):
-    from egobench_tasks.hosts.lighteval.endpoint import run_endpoint
+    from egobench_tasks.hosts.lighteval.endpoint_run import run_endpoint
 
     def script(request, n):
         message, reason = reply_to(request["messages"])

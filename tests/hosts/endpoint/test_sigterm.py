@@ -69,6 +69,30 @@ def test_a_pause_that_a_server_wishes_for_is_not_waited_out(oracle_server, confi
     assert (code, told(output)) == (75, (0, 12)) and seconds < 10
 
 
+@pytest.mark.parametrize("command", ["audit", "draft"])
+def test_audits_and_drafts_end_at_the_next_question_and_write_nothing_half(
+    server, config, runs, sample_folder, tmp_path, command
+):
+    def slow(request, n):
+        return server.say(server.completion("A street, and <b>no</b> more."), delay_s=0.4)
+
+    server.script = slow
+    path = str(config(concurrency=1))
+    footage = sample_folder / "raw" / "single_video_567" / "videos"
+    arguments = {
+        "audit": ["audit", str(sample_folder / "egogears"), "--models", path, "--repeats", "1", "--out", "out"],
+        "draft": ["draft", "--clips", str(footage), "--model", path, "--kinds", "AS,OS", "--out", "out"],
+    }[command]
+    process = runs.start(run="egobench", arguments=arguments)
+    wait_until(lambda: len(server.asked) >= 3, 60)
+    code, seconds, output = ended(runs, process)
+    n_kept, n_all = told(output)
+    assert (code, n_kept) == (75, len(kept_in(tmp_path / "journal"))) and 3 <= n_kept < n_all
+    assert seconds < 5 and len(server.asked) == n_kept
+    written = [path.name for path in (tmp_path / "out").rglob("*") if path.suffix in (".html", ".jsonl", ".csv")]
+    assert not written
+
+
 def test_a_transformers_run_ends_after_its_batch_and_goes_on_later(runs, tiny_llava, tmp_path):
     model = f"model_name={tiny_llava},generation_size=64,batch_size=1"
     command = ["run", "transformers", model, "egogears,egogears_swapped", "--output-dir", "out"]

@@ -128,6 +128,9 @@ def test_verdicts_missing_are_left_out_of_the_rate_and_counted(evaluate, use_jud
     assert metrics["judged"]["mean"] == pytest.approx(0.9)
     assert metrics["judged"]["by_category_counting actions"] == 0
     assert "by_category_counting actions" not in metrics["judge_accuracy"]
+    average = "by_category_average (9 of 10 categories)"
+    assert metrics["judge_accuracy"][average] == 1
+    assert "by_category_average" not in metrics["judge_accuracy"]
     assert unscored(log, "judge_accuracy") == unscored(log, "judge_score") == 2
     assert unscored(log, "exact_match") == 0
     without = [only_score(sample) for sample in log.samples if only_score(sample).reason]

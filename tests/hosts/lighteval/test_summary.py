@@ -49,7 +49,9 @@ def test_open_answers_without_verdicts_send_to_the_judge():
     judged = {"judge_accuracy": [1.0, 0.0, math.nan], "judged": [1, 1, 0]}
     none = {"judge_accuracy": [math.nan], "judged": [0]}
     first, *_, last = summary_lines(pipeline({"egotempo:a|0": judged, "egotempo:b|0": judged}))
-    assert first.startswith("egotempo judged right 50.0% (") and first.endswith("mean of 2 categories")
+    assert first.startswith("egotempo judged right 50.0% (") and first.endswith(
+        "mean of 2 categories of 10: not the benchmark's figure"
+    )
     assert last == "next: egobench judge out"
     assert summary_lines(pipeline({"egotempo:a|0": none}))[0] == "egotempo: no answer has a verdict yet"
 

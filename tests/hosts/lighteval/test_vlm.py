@@ -108,6 +108,18 @@ def test_a_truncated_answer_is_asked_for_again_with_twice_the_budget_up_to_the_c
         assert (response.text, response.finish_reason) == ([last.text], LENGTH_STOP)
 
 
+def test_one_bar_goes_over_all_budgets(vlm, docs_of, small_cap, capsys):
+    """There was one bar a budget, each of which began at nothing and knew no other."""
+    docs = docs_of("single")[:3]
+    for doc, generation_size in zip(docs, (6, 6, 10), strict=True):
+        doc.generation_size = generation_size
+    never_stops(vlm(generation_size=None, batch_size=2)).greedy_until(docs)
+    bars = re.findall(r"Answering in (\d+) tokens:.*?(\d+)/(\d+) ", capsys.readouterr().err)
+    assert bars[-1] == ("20", "8", "8")
+    counts = [int(count) for _, count, _ in bars]
+    assert counts == sorted(counts) and {budget for budget, _, _ in bars} == {"6", "10", "12", "20"}
+
+
 def test_an_answer_that_ends_by_itself_is_not_asked_for_again(vlm, docs_of, small_cap, count_generations):
     doc = docs_of("single")[0]
     doc.generation_size = 6
