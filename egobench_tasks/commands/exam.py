@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from egobench_tasks.commands.groups import PORT, PageUnlessNamed
+from egobench_tasks.commands.release import DATASET_OR_RELEASE, dataset_or_release
 
 exam_app = typer.Typer(cls=PageUnlessNamed, no_args_is_help=True, help="People answer the benchmark as models do.")
 
-_DATASET = typer.Argument(help="A dataset folder, or ORG/NAME[@REVISION] on the Hub.")
+_DATASET = typer.Argument(help=DATASET_OR_RELEASE)
 _OUT = typer.Option(help="The folder of people: answers as they come, and each one's run.")
 
 
@@ -33,12 +34,11 @@ def page(
     Every answer is on disk at once; the same command goes on. The runs are saved once all have handed in, or with
     Ctrl-C.
     """
-    from egobench_tasks.data import parse_location
     from egobench_tasks.making.exam.run import exam
     from egobench_tasks.making.exam.sitting import Shown, Terms
 
     terms = Terms(dataset="", shown=Shown.FRAMES if frames else Shown.CLIPS, sample=sample, seed=seed)
-    for folder in exam(parse_location(dataset, where="DATASET"), participant, out, terms, host=host, port=port):
+    for folder in exam(dataset_or_release(dataset), participant, out, terms, host=host, port=port):
         print(folder)
 
 
@@ -49,8 +49,7 @@ def save(
     out: Annotated[Path, _OUT] = Path("people"),
 ) -> None:
     """Save what somebody has answered so far as a run: after a kill, or in the middle."""
-    from egobench_tasks.data import parse_location
     from egobench_tasks.making.exam.run import save as run
 
-    for folder in run(parse_location(dataset, where="DATASET"), participant, out):
+    for folder in run(dataset_or_release(dataset), participant, out):
         print(folder)

@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 import typer
 
 from egobench_tasks.commands.groups import PORT, PageUnlessNamed
+from egobench_tasks.commands.release import DATASET_OR_RELEASE, dataset_or_release
 from egobench_tasks.errors import InputError
 
 review_app = typer.Typer(cls=PageUnlessNamed, no_args_is_help=True, help="People confirm, repair or drop questions.")
 
-_DATASET = typer.Argument(help="A dataset folder, or ORG/NAME[@REVISION] on the Hub.")
+_DATASET = typer.Argument(help=DATASET_OR_RELEASE)
 _DECISIONS = typer.Option(help="The folder of reviews: a file a reviewer.")
 _HOST = typer.Option(help="Another address than loopback lets everyone on the network in.")
 
@@ -28,10 +29,9 @@ def page(
     port: Annotated[int, PORT] = 7860,
 ) -> None:
     """Watch clips, mark options, confirm, repair or drop. Decisions are on disk at once; goes on where it stopped."""
-    from egobench_tasks.data import parse_location
     from egobench_tasks.making.review.run import review
 
-    location = parse_location(dataset, where="DATASET")
+    location = dataset_or_release(dataset)
     review(location, reviewer, decisions, findings=findings, blind=blind, host=host, port=port)
 
 
@@ -67,11 +67,10 @@ def apply(
 ) -> None:
     """Write a new release in upstream's layout of what was decided, for `egobench build`; originals stay beside."""
     from dataset_scripts.revise.apply import apply_reviews
-    from egobench_tasks.data import parse_location
     from egobench_tasks.making.review.outcome import Rest, Rule
 
     rule = Rule(at_least, Rest(undecided), Rest(unsettled))
-    applied = apply_reviews(parse_location(dataset, where="DATASET"), decisions, release, out, rule)
+    applied = apply_reviews(dataset_or_release(dataset), decisions, release, out, rule)
     print(applied)
     if not applied.n_kept:
         raise InputError(f"{out}: no question is left")  # it is written all the same: what was dropped stands in it

@@ -10,6 +10,8 @@ from egobench_tasks.cli import app
 from egobench_tasks.commands.release import dataset_or_release
 from egobench_tasks.errors import InputError
 from egobench_tasks.making.audit.question import load_audited
+from egobench_tasks.making.exam.questions import load_questions
+from egobench_tasks.making.review.contents import load_contents
 
 
 def call(*arguments):
@@ -39,3 +41,9 @@ def test_a_release_with_a_clip_missing_is_refused_by_its_question(sample_folder,
     next((tmp_path / "raw" / "single_video_567").rglob("*.mp4")).unlink()
     with pytest.raises(InputError, match="is missing"):
         dataset_or_release(str(tmp_path / "raw"))
+
+
+def test_review_and_exam_of_the_raw_release_are_of_the_same_questions(sample_folder):
+    raw, built = both(sample_folder)
+    assert load_contents(raw) == load_contents(built)
+    assert load_questions(raw).fingerprint == load_questions(built).fingerprint
