@@ -61,6 +61,7 @@ def apply() -> None:
     _hook_model_class()
     _hook_loading_of_models()
     _hook_saved_names()
+    _hook_order_of_tasks()
     _hook_averages()
     record.apply()
     _hook_end()  # after the record is complete, which it tells of
@@ -220,11 +221,25 @@ def _hook_saved_names() -> None:
     EvaluationTracker.save = save
 
 
+def _hook_order_of_tasks() -> None:
+    """Defect: lighteval 0.13 makes a set of the tasks' names, so that their order is another in every process."""
+    stock = Registry._get_full_task_list_from_input_string
+
+    @functools.wraps(stock)
+    def sorted_names(registry: Registry, tasks: str | Path) -> list[str]:
+        return sorted(stock(registry, tasks))
+
+    Registry._get_full_task_list_from_input_string = sorted_names
+
+
 def _hook_averages() -> None:
     """Defect: lighteval 0.13 gives a mean over whatever parts ran, lost questions and all, the name of the whole's."""
     stock = MetricsLogger.aggregate
 
     def aggregate(logged: MetricsLogger, *arguments: Any, **options: Any) -> None:
+        by_name = sorted(logged.metrics_values.items())  # sums over tasks depend on their order, in the last digit
+        logged.metrics_values.clear()
+        logged.metrics_values.update(by_name)
         stock(logged, *arguments, **options)
         correct_averages(logged.metric_aggregated, logged.metrics_values)
 

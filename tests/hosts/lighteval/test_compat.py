@@ -6,10 +6,12 @@ import json
 
 import pytest
 from lighteval.logging.evaluation_tracker import EvaluationTracker
+from lighteval.logging.info_loggers import MetricsLogger
 from lighteval.models import model_loader
 from lighteval.models.transformers.vlm_transformers_model import VLMTransformersModel, VLMTransformersModelConfig
 from lighteval.tasks.lighteval_task import LightevalTask, LightevalTaskConfig
 from lighteval.tasks.prompt_manager import PromptManager
+from lighteval.tasks.registry import Registry
 from lighteval.tasks.requests import Doc
 from PIL import Image
 
@@ -127,3 +129,31 @@ def test_a_models_name_cannot_climb_out_of_the_output_folder(tmp_path):
     tracker.general_config_logger.log_end_time()
     tracker.save()
     assert [path.parent for path in tmp_path.rglob("results_*.json")] == [tmp_path / "out" / "results" / "x"]
+
+
+NAMES = [
+    f"egogears_{probe}" for probe in ("blind", "center", "f8", "f16", "f32", "perm1", "perm2", "renamed", "swapped")
+]
+
+
+def test_defect_tasks_are_in_another_order_in_every_process():
+    stock = Registry._get_full_task_list_from_input_string.__wrapped__
+    assert stock(None, ",".join(NAMES)) != NAMES  # of a set of nine: theirs once in 362,880 processes
+
+
+def test_tasks_are_in_the_order_of_their_names():
+    listed = Registry._get_full_task_list_from_input_string(None, ",".join(reversed(NAMES)))
+    assert listed == sorted(NAMES)
+
+
+def test_sums_over_tasks_do_not_depend_on_the_order_in_which_they_were_answered():
+    def summed(names):
+        logger = MetricsLogger()
+        for name in names:
+            for value in (0.1, 0.3, len(name) / 7):
+                logger.log(name, {"chance": value})
+        logger.aggregate({name: task_of("single") for name in names}, bootstrap_iters=0)
+        return list(logger.metric_aggregated.items())
+
+    names = [f"{name}:single|0" for name in NAMES]
+    assert summed(names) == summed(names[::-1])
