@@ -21,6 +21,9 @@ class Rule(StrEnum):
     LEAK_TIME = "leak_time"
     LEAK_NAME = "leak_name"
     ANSWER_IN_QUESTION = "answer_in_question"
+    LIST_INCOMPLETE = "list_incomplete"
+    LIST_IN_ORDER = "list_in_order"
+    EITHER_OR = "either_or"
     SHARED_WORDS = "shared_words"
     LONGEST_IS_RIGHT = "longest_is_right"
     GUESSABLE = "guessable"
@@ -38,6 +41,9 @@ TITLES: Mapping[Rule, str] = {
     Rule.LEAK_TIME: "names a time in the footage",
     Rule.LEAK_NAME: "names a recording, its speed or its light",
     Rule.ANSWER_IN_QUESTION: "holds its answer in its own words",
+    Rule.LIST_INCOMPLETE: "lists things to be put in order of which its answer leaves some out",
+    Rule.LIST_IN_ORDER: "lists things in the very order that it asks for",
+    Rule.EITHER_OR: "names its two possible answers: half of all guesses are right",
     Rule.SHARED_WORDS: "shares words with a right option that no wrong one has",
     Rule.LONGEST_IS_RIGHT: "has a right option that stands out by its length",
     Rule.GUESSABLE: "is answered right without any frame",

@@ -12,6 +12,7 @@ from pathlib import Path
 from rapidfuzz import fuzz
 
 from egobench_tasks.making.audit.finding import Finding, Rule, by_rule
+from egobench_tasks.making.audit.lists import either_or, incomplete_lists, lists_in_order
 from egobench_tasks.making.audit.question import AuditedQuestion, pairs_on_the_same_footage
 
 SAME_QUESTION = 90.0
@@ -138,6 +139,9 @@ RULES: tuple[Callable[[Sequence[AuditedQuestion]], Iterator[Finding]], ...] = (
     leaked_times,
     leaked_names,
     answered_by_itself,
+    incomplete_lists,
+    lists_in_order,
+    either_or,
     shared_words,
     longest_is_right,
 )

@@ -1,6 +1,7 @@
 """Planted faults that words give away are found, one each, and the sound rest is left alone."""
 
 import dataclasses
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -114,6 +115,24 @@ def test_an_open_question_that_holds_its_answer_is_found_but_no_list_to_choose_f
     assert not audit_words([listed])
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "rules"),
+    [
+        ("In which order are these touched: the lid, pan, and pot?", "Pot, lid, pan.", []),
+        ("In which order are these touched: the lid, pan, and pot?", "Pot, then the lid.", [Rule.LIST_INCOMPLETE]),
+        ("In which order are these touched: the lid, pan, and pot?", "First the cook stirs it.", []),
+        ("In which order: eating bread, pouring water, wiping hands?", "Pour water, eat bread, wipe hands.", []),
+        ("In which order are these touched: the lid, pan, pot?", "Lid, then pan and pot.", [Rule.LIST_IN_ORDER]),
+        ("Is the lid washed before or after the pan?", "Before it.", [Rule.EITHER_OR]),
+        ("Will the cook go on, or sit down?", "Rest.", [Rule.EITHER_OR]),
+        ("Where does the cook drop the lid or cover?", "On the floor.", []),
+    ],
+)
+def test_lists_and_choices_that_give_their_answer_away_or_miss_it(question, answer, rules):
+    asked = dataclasses.replace(OPEN, question=question, answer=answer)
+    assert [finding.rule for finding in audit_words([asked])] == rules
+
+
 def test_the_sample_has_no_finding(sample_folder):
     from egobench_tasks.data import parse_location
     from egobench_tasks.making.audit.question import load_audited
@@ -123,7 +142,7 @@ def test_the_sample_has_no_finding(sample_folder):
     assert audit_words(questions) == []
 
 
-def test_the_real_open_questions_have_no_finding_by_words(shared_dir, tmp_path):
+def test_the_real_open_questions_have_seven_findings_by_words(shared_dir, tmp_path):
     from dataset_scripts.egotempo.build import build_egotempo
     from egobench_tasks.data import parse_location
     from egobench_tasks.making.audit.question import load_audited
@@ -131,7 +150,10 @@ def test_the_real_open_questions_have_no_finding_by_words(shared_dir, tmp_path):
     build_egotempo(shared_dir / "data" / "egotempo" / "egotempo_openQA.json", tmp_path / "egotempo")
     _, _, questions = load_audited(parse_location(str(tmp_path / "egotempo"), where="DATASET"))
     assert len(questions) == 500
-    assert audit_words(questions) == []
+    found = audit_words(questions)
+    counts = {Rule.LIST_INCOMPLETE: 1, Rule.LIST_IN_ORDER: 1, Rule.EITHER_OR: 5}
+    assert Counter(finding.rule for finding in found) == counts
+    assert found[0].evidence == {"missing": ["plant"]}  # the answer to "… doors, spray bottle, plant, …" has no plant
 
 
 def test_findings_come_back_as_written(tmp_path):
