@@ -189,7 +189,7 @@ def test_models_are_named_one_after_the_other_or_each_by_its_own_option(words, t
     monkeypatch.setattr(
         run, "audit", lambda location, models, *more, **named: got.append((location, models)) or ([], [])
     )
-    monkeypatch.setattr("egobench_tasks.data.parse_location", lambda text, **named: text)
+    monkeypatch.setattr("egobench_tasks.commands.release.parse_location", lambda text, **named: text)
     result = CliRunner().invoke(app, ["audit", *words], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     assert [([str(path) for path in models], location) for location, models in got] == [taken]
