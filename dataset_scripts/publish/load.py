@@ -28,7 +28,8 @@ def _first_row(path: str, config: str, revision: str | None) -> Mapping[str, Any
     from datasets import load_dataset
 
     rows = load_dataset(path, config, revision=revision, split=SPLIT, streaming=True).decode(False)
-    return next(iter(rows))
+    first, *_ = rows  # to the end: a reader left in the middle keeps a thread, which may abort the process as it exits
+    return first
 
 
 def _without_videos(row: Mapping[str, Any]) -> dict[str, Any]:
