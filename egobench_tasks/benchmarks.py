@@ -103,6 +103,11 @@ class EgoTempo(Benchmark):
         }
     )
 
+    def part_of_categories(self, n_categories: int) -> str:
+        """Return how many categories a mean is over, in words (``9 of 10 categories``); empty for all."""
+        n_all = len(self.category_codes)
+        return f"{n_categories} of {n_all} categories" if n_categories < n_all else ""
+
 
 EGOTEMPO = EgoTempo(
     name="egotempo",

@@ -134,11 +134,12 @@ def load_rows(location: DatasetLocation, config: str) -> "Dataset":
     return rows
 
 
-def with_clips(rows: "Dataset", location: DatasetLocation, config: str) -> "Dataset":
-    """Return the rows; raises ``InputError`` where they name no clips at all.
+def load_rows_with_clips(location: DatasetLocation, config: str) -> "Dataset":
+    """As `load_rows`, of a dataset whose clips are to be shown. Raises ``InputError`` too where it holds none of them.
 
-    `datasets` drops the column of clips of a folder that holds none of them.
+    `datasets` drops the column of clips of a folder without any.
     """
+    rows = load_rows(location, config)
     if "video" not in rows.column_names:
         raise InputError(
             f"{location}: none of the clips of {config!r} is there; copy the dataset whole, with its {config}/videos, "

@@ -10,9 +10,9 @@ from egobench_tasks.data import (
     benchmark_of,
     fingerprint,
     load_rows,
+    load_rows_with_clips,
     locate,
     parse_location,
-    with_clips,
 )
 from egobench_tasks.errors import InputError
 
@@ -110,7 +110,7 @@ def test_a_dataset_copied_without_its_clips_is_told(sample_folder, tmp_path):
     location = DatasetLocation(str(dataset))
     for config in ("single", "multi"):
         with pytest.raises(InputError, match=f"none of the clips of '{config}' is there; copy the dataset whole"):
-            with_clips(load_rows(location, config), location, config)
+            load_rows_with_clips(location, config)
     with pytest.raises(InputError, match="copy the dataset whole"):
         _whole(EGOGEARS, ("single", "multi"), location)
 

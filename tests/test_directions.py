@@ -47,6 +47,7 @@ ROOMS = [
     "egobench_tasks.benchmarks",
     "egobench_tasks.documents",
     "egobench_tasks.locks",
+    "egobench_tasks.malloc",
     "egobench_tasks.files",
     "egobench_tasks.extras",
     "egobench_tasks.cache",

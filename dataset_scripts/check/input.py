@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dataset_scripts.check.finding import Finding, error
-from dataset_scripts.repository.videofolder import REPORT_NAME
-from egobench_tasks.documents import parse_json
+from dataset_scripts.repository.videofolder import REPORT_NAME, read_report
 
 CARD, REGISTRATION = "README.md", "eval.yaml"
 TABLE_NAME = "metadata.parquet"
@@ -60,18 +59,10 @@ def read_dataset_folder(root: Path) -> tuple[DatasetFolder, list[Finding]]:
             tables.append(Table(name.partition("/")[0], table.schema, table.to_pylist()))
     if not tables:
         findings.append(error("table", ".", f"holds no readable */{TABLE_NAME}; make one with `egobench build`"))
-    report = _read_report(root / REPORT_NAME)
+    report = read_report(root / REPORT_NAME)
     if not report:
         findings.append(error("report", REPORT_NAME, "is missing or no JSON object; build with `egobench build`"))
     return DatasetFolder(root, files, tables, report), findings
-
-
-def _read_report(path: Path) -> Mapping[str, Any]:
-    try:
-        report = parse_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return report if isinstance(report, dict) else {}
 
 
 def named_clips(table: Table) -> list[tuple[int, str]]:

@@ -82,7 +82,7 @@ def distinct_windows(records: Sequence[OpenRecord]) -> list[Window]:
 def _rows(path: Path) -> Sequence[object]:
     try:
         content = parse_json(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot read the annotations: {error}") from error
     rows = content.get("annotations") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not rows:

@@ -116,8 +116,6 @@ def _json_object(line: str, where: str) -> Mapping[str, Any]:
         value = parse_json(line)
     except ValueError as error:
         raise InputError(f"{where}: broken JSON ({error}); fetch the file again or mend the line") from error
-    except RecursionError as error:
-        raise InputError(f"{where}: JSON nested too deeply; fetch the file again or mend the line") from error
     if not isinstance(value, dict):
         raise InputError(f"{where}: not a JSON object; fetch the file again or mend the line")
     return value

@@ -137,7 +137,7 @@ def check_target(out: Path, builder: str, configs: Sequence[str]) -> None:
         raise InputError(f"{out}: a file is in the way; give a folder")
     if not any(out.iterdir()):
         return
-    built = _read_report(out / REPORT_NAME)
+    built = read_report(out / REPORT_NAME)
     if built.get("builder") != builder:
         raise InputError(f"{out}: holds something that `egobench build {builder}` did not make; give an empty folder")
     others = sorted(set(built.get("configs", ())) - set(configs))
@@ -148,7 +148,8 @@ def check_target(out: Path, builder: str, configs: Sequence[str]) -> None:
         )
 
 
-def _read_report(path: Path) -> Mapping[str, Any]:
+def read_report(path: Path) -> Mapping[str, Any]:
+    """Return what the builder wrote of its build; nothing where it cannot be read as such."""
     try:
         report = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

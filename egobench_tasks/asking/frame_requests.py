@@ -11,7 +11,7 @@ from egobench_tasks.asking.prompts import load_choice_templates
 from egobench_tasks.asking.questions import choice_question, open_question
 from egobench_tasks.asking.view import CentralFrame, OtherBudget
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
-from egobench_tasks.data import DatasetLocation, benchmark_of, load_rows, with_clips
+from egobench_tasks.data import DatasetLocation, benchmark_of, load_rows, load_rows_with_clips
 from egobench_tasks.errors import InputError
 from egobench_tasks.frames.lazy import FrameRequest
 from egobench_tasks.frames.spec import FrameSpec
@@ -92,7 +92,7 @@ def _egogears(
     location: DatasetLocation, split: str, spec: FrameSpec | None, probe: Probe | None = None
 ) -> Iterator[FrameRequest]:
     templates = load_choice_templates()
-    for row in with_clips(load_rows(location, split), location, split):
+    for row in load_rows_with_clips(location, split):
         if spec is None:
             shown = show_choice(row, templates, EGOGEARS.frames_per_question, EGOGEARS.min_frames_per_clip, probe)
             yield from shown.frames.requests
@@ -101,7 +101,7 @@ def _egogears(
 
 
 def _egotempo(location: DatasetLocation, spec: FrameSpec) -> Iterator[FrameRequest]:
-    for row in with_clips(load_rows(location, EGOTEMPO.config), location, EGOTEMPO.config):
+    for row in load_rows_with_clips(location, EGOTEMPO.config):
         question = open_question(row)
         if question.clip is not None:
             yield FrameRequest(question.clip.path, question.clip.sha256, windowed(spec, question.window_s))

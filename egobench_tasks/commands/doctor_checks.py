@@ -21,12 +21,11 @@ from egobench_tasks.cache import CACHE_VARIABLE, cache_dir, may_write
 from egobench_tasks.data import (
     DatasetLocation,
     benchmark_of,
-    load_rows,
+    load_rows_with_clips,
     locate,
     missing_clips,
     parse_location,
     pin,
-    with_clips,
 )
 from egobench_tasks.errors import EgobenchError, InputError
 from egobench_tasks.extras import DISTRIBUTION, install_command
@@ -158,7 +157,7 @@ def _looked_at(name: str, find: Callable[[], DatasetLocation], *, required: bool
 
 
 def _whole(benchmark: Benchmark, configs: tuple[str, ...], location: DatasetLocation) -> Check:
-    rows = {config: with_clips(load_rows(location, config), location, config) for config in configs}
+    rows = {config: load_rows_with_clips(location, config) for config in configs}
     published = benchmark.rows if benchmark is EGOGEARS else {configs[0]: benchmark.rows}  # type: ignore[attr-defined]
     n_missing = sum(clip is None for of in rows.values() for clip in of["video"])
     gone = [path for of in rows.values() for path in missing_clips(of)]

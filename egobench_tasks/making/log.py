@@ -56,7 +56,7 @@ def ending_of(data: bytes) -> bytes:
 def _record(line: bytes) -> Mapping[str, Any] | None:
     try:
         record = parse_json(line.decode("utf-8"))
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
     return record if isinstance(record, dict) else None
 

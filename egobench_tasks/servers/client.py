@@ -19,11 +19,11 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import httpx
 from tqdm import tqdm
 
+from egobench_tasks.malloc import give_back_large_buffers
 from egobench_tasks.scoring.endings import is_known
 from egobench_tasks.servers.body import Body
 from egobench_tasks.servers.dialect import Message, adapted, first_dialect
 from egobench_tasks.servers.failures import FailureKind, RequestFailed, kind_of_status
-from egobench_tasks.servers.memory import give_back_large_buffers
 from egobench_tasks.servers.pace import Lanes, Pace, backoff_s, rest
 from egobench_tasks.servers.reply import BadReply, Reply, read_reply
 from egobench_tasks.servers.settings import AUTO, ServerSettings

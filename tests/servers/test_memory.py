@@ -6,7 +6,7 @@ import pytest
 
 GROWTH = """
 import resource, sys
-from egobench_tasks.servers.memory import give_back_large_buffers
+from egobench_tasks.malloc import give_back_large_buffers
 MB = 1 << 20
 
 def resident_mb():

@@ -103,7 +103,7 @@ def _lines(path: Path) -> Iterator[_Line]:
 def _line(text: str, where: str) -> _Line:
     try:
         row = parse_json(text)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{where}: is no JSON ({type(error).__name__}: {error}); was the file cut short?") from error
     if isinstance(row, Mapping):
         if "custom_id" in row:

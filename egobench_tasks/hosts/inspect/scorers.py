@@ -116,8 +116,8 @@ def by_category() -> Metric:
 
 def caveat(categories: Collection[str]) -> str:
     """Return what a mean over these categories lacks: `` (9 of 10 categories)``; empty for nothing."""
-    n_categories = len(EGOTEMPO.category_codes)
-    return f" ({len(categories)} of {n_categories} categories)" if len(categories) < n_categories else ""
+    few = EGOTEMPO.part_of_categories(len(categories))
+    return f" ({few})" if few else ""
 
 
 @scorer(

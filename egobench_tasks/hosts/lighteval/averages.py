@@ -30,9 +30,7 @@ def correct_averages(figures: Figures, values: Mapping[str, Mapping[str, Sequenc
 
 def caveat(group: str, parts: Sequence[str], values: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
     """Return what the mean of a group's parts lacks: `` (3 of 10 categories, partial)``; empty for nothing."""
-    n_categories = len(EGOTEMPO.category_codes)
-    opened = group.partition("_")[0] == EGOTEMPO.name
-    few = f"{len(parts)} of {n_categories} categories" if opened and len(parts) < n_categories else ""
+    few = EGOTEMPO.part_of_categories(len(parts)) if group.partition("_")[0] == EGOTEMPO.name else ""
     partial = "partial" if any(any(values[part].get("lost", ())) for part in parts) else ""
     lacks = ", ".join(filter(None, (few, partial)))
     return f" ({lacks})" if lacks else ""

@@ -67,7 +67,7 @@ class RowPrompt(ABC):
     def __call__(self, row: Mapping[str, Any], task_name: str) -> "Doc":
         """Return the Doc of one row; its frames are decoded when a batch is collated, not here."""
         shown = self.show(row)
-        return _choice_doc(shown) if isinstance(shown, ShownQuestion) else _open_doc(shown)
+        return _choice_doc(shown) if isinstance(shown, ShownQuestion) else _doc(shown, [shown.question.answer], 0)
 
     def select(self, rows: "Dataset") -> "Dataset":
         """Return the rows of this task."""
@@ -252,26 +252,19 @@ def _task(name: str, config: str, prompt: RowPrompt, metrics: list[Any]) -> "Lig
 
 
 def _choice_doc(shown: ShownQuestion) -> "Doc":
-    from lighteval.tasks.requests import Doc
-
     question, originals = shown.question, list(shown.shown_to_original.values())
     text_of = dict(zip(question.letters, question.options, strict=True))
-    return Doc(
-        query=shown.readable(),
-        choices=[text_of[letter] for letter in originals],
-        gold_index=[index for index, letter in enumerate(originals) if letter in question.answer],
-        images=shown.frames,
-        specific={**shown.facts(), "segments": to_record(shown.segments)},
-    )
+    gold = [index for index, letter in enumerate(originals) if letter in question.answer]
+    return _doc(shown, [text_of[letter] for letter in originals], gold)
 
 
-def _open_doc(shown: ShownOpenQuestion) -> "Doc":
+def _doc(shown: ShownQuestion | ShownOpenQuestion, choices: list[str], gold_index: int | list[int]) -> "Doc":
     from lighteval.tasks.requests import Doc
 
     return Doc(
         query=shown.readable(),
-        choices=[shown.question.answer],
-        gold_index=0,
+        choices=choices,
+        gold_index=gold_index,
         images=shown.frames,
         specific={**shown.facts(), "segments": to_record(shown.segments)},
     )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from egobench_tasks.data import DatasetLocation, load_rows, locate, pin, with_clips
+from egobench_tasks.data import DatasetLocation, load_rows_with_clips, locate, pin
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.docs import RowPrompt
 from egobench_tasks.runs.shards import current_shard
@@ -29,7 +29,7 @@ def load_asked(prompt: RowPrompt, config: str, task: str) -> AskedRows:
     """
     prompt.prepare()
     location = pin(locate(prompt.benchmark))
-    rows = prompt.select(with_clips(load_rows(location, config), location, config))
+    rows = prompt.select(load_rows_with_clips(location, config))
     asked = prompt.asked(rows)
     return AskedRows(location, rows, asked, _of_shard(asked, task))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from egobench_tasks.making.audit.asked import AskedAll, Reply, SeenOption
 from egobench_tasks.making.audit.models import frame_to_video, usual_answer, view_figures
-from egobench_tasks.making.audit.question import AuditedQuestion
+from egobench_tasks.making.audit.question import AuditedQuestion, letter_of
 from egobench_tasks.making.audit.views import View
 from egobench_tasks.making.seen import Seen
 from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
@@ -100,7 +100,7 @@ def options_table(questions: Sequence[AuditedQuestion], said: AskedAll) -> Table
     rows = [
         {
             "question_id": question.question_id,
-            "option": f"{chr(ord('A') + index)}. {text}",
+            "option": f"{letter_of(index)}. {text}",
             "is_right": "right" if index in question.right else "wrong",
             **{one.name.lower(): _who(own, one) for one in Seen},
             "unreadable": _who(own, None),

@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 from egobench_tasks.making.audit.asked import AskedAll, Reply, SeenOption
 from egobench_tasks.making.audit.finding import Finding, Rule
-from egobench_tasks.making.audit.question import AuditedQuestion
+from egobench_tasks.making.audit.question import AuditedQuestion, letter_of
 from egobench_tasks.making.audit.views import View
 from egobench_tasks.making.seen import Seen
 from egobench_tasks.scoring.intervals import wilson_interval
@@ -133,7 +133,7 @@ def _against_options(
         said = seen.get((question.question_id, index), ())
         opposed = {one.model: other.value for one in said if one.seen is other}
         if len(opposed) >= 2 and 2 * len(opposed) > len(said):
-            against[_letter(index)] = opposed
+            against[letter_of(index)] = opposed
     if against:
         who = "; ".join(f"{letter} by {', '.join(models)}" for letter, models in against.items())
         message = f"options seen otherwise than the gold {question.gold}: {who}"
@@ -151,10 +151,6 @@ def _by_model(replies: Iterable[Reply], view: View) -> dict[str, list[Reply]]:
 def usual_answer(replies: Sequence[Reply]) -> str:
     """Return a model's commonest answer; of several, the first it gave."""
     return Counter(reply.said for reply in replies).most_common(1)[0][0]
-
-
-def _letter(index: int) -> str:
-    return chr(ord("A") + index)
 
 
 def longest_right_rate(questions: Iterable[AuditedQuestion]) -> tuple[int, int, float, float]:

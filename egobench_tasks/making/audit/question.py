@@ -1,5 +1,6 @@
 """A question as an audit looks at it: words, gold and footage, of either benchmark."""
 
+import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,11 @@ from typing import Any
 from egobench_tasks.asking.questions import choice_question, open_question
 from egobench_tasks.benchmarks import EGOGEARS, Benchmark
 from egobench_tasks.data import DatasetLocation, benchmark_of, load_rows
+
+
+def letter_of(index: int) -> str:
+    """Return an option's letter in the dataset."""
+    return string.ascii_uppercase[index]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +45,7 @@ class AuditedQuestion:
     @property
     def gold(self) -> str:
         """The gold as a model's answer is read: the right options' letters in the dataset, or the answer's text."""
-        letters = "".join(chr(ord("A") + index) for index in sorted(self.right))
-        return letters if self.options else self.answer
+        return "".join(map(letter_of, sorted(self.right))) if self.options else self.answer
 
     @property
     def wrong_options(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from egobench_tasks.making.audit.models import longest_right_rate
-from egobench_tasks.making.audit.question import AuditedQuestion
+from egobench_tasks.making.audit.question import AuditedQuestion, letter_of
 from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
 
 
@@ -19,7 +19,7 @@ def right_options(questions: Sequence[AuditedQuestion]) -> Table:
         expected = math.fsum(len(question.right) / len(question.options) for question in offered)
         rows.append(
             {
-                "what": f"right option at {chr(ord('A') + index)}",
+                "what": f"right option at {letter_of(index)}",
                 "found": sum(index in question.right for question in offered) / len(offered),
                 "expected": expected / len(offered),
                 "questions": len(offered),

@@ -88,7 +88,7 @@ def read_candidates(path: Path) -> list[Candidate]:
     for number, line in enumerate(lines, start=1):
         try:
             candidates.append(_candidate(parse_json(line)))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path}: line {number} is no candidate of `egobench draft`: {error}") from error
     return candidates
 

@@ -56,7 +56,7 @@ def read_narrations(path: Path) -> dict[str, tuple[Narration, ...]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
         rows = list(_ego4d(path, content) if (content := _one_object(text)) else _lines(path, text))
-    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
+    except (OSError, UnicodeDecodeError, ValueError) as error:
         raise InputError(f"{path}: cannot read the narrations: {error}") from error
     if not rows:
         raise InputError(f"{path}: holds no narration")

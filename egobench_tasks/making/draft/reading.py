@@ -46,7 +46,7 @@ def read_proposals(text: str, finish_reason: str, *, is_open: bool, duration_s: 
         raise UnreadableReply("it was cut, refused, or never left its reasoning")
     try:
         content = parse_json(_unfenced(said))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UnreadableReply(f"it is not one JSON object ({error})") from error
     rows = content.get("questions") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not rows:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from egobench_tasks.errors import InputError
+from egobench_tasks.making.undo import without_last
 from egobench_tasks.runs.values import from_json
 
 _KIND = "kind"
@@ -93,10 +94,7 @@ def after(sitting: Sitting, record: Record) -> Sitting:
             spent_s = {**sitting.spent_s, record.question_id: seconds}
             return _standing(replace(sitting, given=(*sitting.given, record), spent_s=spent_s), record.question_id)
         case TakenBack():
-            last = max(
-                (n for n, one in enumerate(sitting.given) if one.question_id == record.question_id), default=None
-            )
-            given = tuple(one for n, one in enumerate(sitting.given) if n != last)
+            given = without_last(sitting.given, lambda one: one.question_id == record.question_id)
             return _standing(replace(sitting, given=given), record.question_id)
 
 

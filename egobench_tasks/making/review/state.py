@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from egobench_tasks.making.review.decision import Content, Decision, Mark, OwnAnswer, Revealed, Said, TakenBack
 from egobench_tasks.making.seen import Seen
+from egobench_tasks.making.undo import without_last
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,7 @@ def to_take_back(question_ids: Sequence[str], said: Said) -> tuple[str, ...]:
         case Revealed():
             return tuple(one for one in question_ids if one != said.question_id)
         case TakenBack():
-            last = max((n for n, one in enumerate(question_ids) if one == said.question_id), default=None)
-            return tuple(one for n, one in enumerate(question_ids) if n != last)
+            return without_last(question_ids, lambda one: one == said.question_id)
     return (*question_ids, said.question_id)
 
 

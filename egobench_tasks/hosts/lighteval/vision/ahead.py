@@ -25,8 +25,9 @@ import torch.multiprocessing  # teaches multiprocessing to send tensors by share
 
 from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker
-from egobench_tasks.hosts.lighteval.vision.memory import available_bytes, keep_freed_memory, with_peak
+from egobench_tasks.hosts.lighteval.vision.memory import available_bytes, with_peak
 from egobench_tasks.hosts.lighteval.vision.prepare import Prepared, Question, prepare
+from egobench_tasks.malloc import keep_freed_memory
 
 logger = logging.getLogger(__name__)
 

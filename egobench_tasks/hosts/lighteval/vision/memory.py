@@ -1,6 +1,5 @@
 """How much memory making a batch takes, and how much there is."""
 
-import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +10,6 @@ import psutil
 _SAMPLED_EACH_S = 0.01
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_CGROUP = Path("/proc/self/cgroup")
-_M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # malloc.h of glibc
 
 _Made = TypeVar("_Made")
 
@@ -38,16 +36,6 @@ def with_peak(make: Callable[[], _Made]) -> tuple[_Made, int]:
         over.set()
         watcher.join()
     return made, max(peak, process.memory_info().rss) - before
-
-
-def keep_freed_memory() -> bool:
-    """Let this process use freed memory again, not give it back to the system. Returns whether its C library can.
-
-    Each large tensor would be pages anew, which the kernel fills with zeros: more work than the inputs themselves.
-    The process stays as large as it ever was (``mallopt(3)``).
-    """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    return mallopt is not None and bool(mallopt(_M_MMAP_MAX, 0) and mallopt(_M_TRIM_THRESHOLD, -1))
 
 
 def available_bytes() -> int:

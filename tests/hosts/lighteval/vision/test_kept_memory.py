@@ -8,7 +8,7 @@ import pytest
 _SCRIPT = """
 import resource, sys
 import numpy as np
-from egobench_tasks.hosts.lighteval.vision.memory import keep_freed_memory
+from egobench_tasks.malloc import keep_freed_memory
 
 if sys.argv[1] == "kept":
     assert keep_freed_memory()
