@@ -7,19 +7,11 @@ EgoTempo at one frame a second, ``egotempo_SETTING`` at another input setting (`
 ``egotempo_choice_text`` and ``egotempo_choice_center`` the same with the words alone and with one frame.
 """
 
-import os
-from pathlib import Path
-
 from lighteval.tasks.lighteval_task import LightevalTaskConfig
 
-from egobench_tasks.asking.catalogue import CHOICES_VARIABLE, choice_entries, closed_entries, open_entries
-from egobench_tasks.asking.open import load_open_choices
-from egobench_tasks.asking.prompts import (
-    OPEN_CHOICE_TEMPLATES,
-    OPEN_CHOICE_TEXT_TEMPLATES,
-    choice_templates,
-    open_templates,
-)
+from egobench_tasks.asking.catalogue import choice_entries, closed_entries, open_entries
+from egobench_tasks.asking.closed import load_closed_form
+from egobench_tasks.asking.prompts import choice_templates, open_templates
 from egobench_tasks.hosts.lighteval import compat
 from egobench_tasks.hosts.lighteval.docs import egogears_task, open_choice_task, open_task
 from egobench_tasks.hosts.lighteval.usage import usage_errors
@@ -37,15 +29,11 @@ def _egotempo() -> list[LightevalTaskConfig]:
 
 
 def _egotempo_choice() -> list[LightevalTaskConfig]:
-    path = os.environ.get(CHOICES_VARIABLE)
-    if not path:
+    closed = load_closed_form()
+    if closed is None:
         return []
-    choices = load_open_choices(Path(path))
-    with_frames, words_alone = choice_templates(OPEN_CHOICE_TEMPLATES), choice_templates(OPEN_CHOICE_TEXT_TEMPLATES)
     return [
-        open_choice_task(
-            entry.group, entry.part, entry.spec, words_alone if entry.spec is None else with_frames, choices
-        )
+        open_choice_task(entry.group, entry.part, entry.spec, closed.templates(entry.spec), closed.choices)
         for entry in closed_entries()
     ]
 

@@ -9,15 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from egobench_tasks.asking.catalogue import CHOICES_VARIABLE, TaskEntry, entries_named
-from egobench_tasks.asking.open import load_open_choices
-from egobench_tasks.asking.prompts import (
-    OPEN_CHOICE_TEMPLATES,
-    OPEN_CHOICE_TEXT_TEMPLATES,
-    PROMPTS_VARIABLE,
-    choice_templates,
-    open_templates,
-)
+from egobench_tasks.asking.catalogue import TaskEntry, entries_named
+from egobench_tasks.asking.closed import load_closed_form
+from egobench_tasks.asking.prompts import PROMPTS_VARIABLE, choice_templates, open_templates
 from egobench_tasks.benchmarks import EGOGEARS, EGOTEMPO
 from egobench_tasks.hosts.endpoint.questions import EndpointQuestion
 from egobench_tasks.hosts.lighteval.docs import OpenChoicePrompt, OpenPrompt, RowPrompt, egogears_prompt
@@ -63,19 +57,16 @@ def early_questions(tasks: str, options: LightevalOptions) -> list[EndpointQuest
 
 
 def _prompts(entries: Sequence[TaskEntry]) -> list[RowPrompt]:
-    """What the tasks' rows are shown by. All wordings and a file of wrong answers are read, as lighteval has it."""
-    choice, open_ended = choice_templates(), open_templates()
-    with_frames, words_alone = choice_templates(OPEN_CHOICE_TEMPLATES), choice_templates(OPEN_CHOICE_TEXT_TEMPLATES)
-    path = os.environ.get(CHOICES_VARIABLE)
-    choices = load_open_choices(Path(path)) if path else None
+    """What the tasks' rows are shown by. Every wording and a file of wrong answers are read, as lighteval has it."""
+    choice, open_ended, closed = choice_templates(), open_templates(), load_closed_form()
 
     def prompt(entry: TaskEntry) -> RowPrompt:
         if entry.benchmark is EGOGEARS:
             return egogears_prompt(entry.part, choice, entry.probe)
         if not entry.closed:
             return OpenPrompt(entry.part, entry.spec, open_ended)
-        assert choices is not None  # `entries_named` refuses the closed form without them
-        return OpenChoicePrompt(entry.part, entry.spec, words_alone if entry.spec is None else with_frames, choices)
+        assert closed is not None  # `entries_named` refuses the closed form without it
+        return OpenChoicePrompt(entry.part, entry.spec, closed.templates(entry.spec), closed.choices)
 
     return list(map(prompt, entries))
 
