@@ -12,7 +12,7 @@ from lighteval.tasks.lighteval_task import LightevalTask
 from lighteval.tasks.registry import Registry
 
 from egobench_tasks import tasks
-from egobench_tasks.asking.probes import PROBES, SET_OF_PROBES, Probe
+from egobench_tasks.asking.probes import PROBES, SET_OF_PROBES, Probe, probe_configs
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
 from egobench_tasks.frames import store as frame_store
@@ -158,7 +158,8 @@ def test_details_say_what_was_done(probe_docs):
 
 
 def test_a_full_set_decodes_no_frame_twice(probe_docs, vlm, monkeypatch, tmp_path):
-    """With the tiny model: the probes decode the central frames, and nothing that the benchmark's own questions did."""
+    """All questions of the sample, with the tiny model: the probes decode the central frames, and nothing that the
+    benchmark's own questions did."""
     monkeypatch.setenv("EGOBENCH_CACHE", str(tmp_path / "cache"))
     decoded, decode = [], frame_store.decode_jpegs
 
@@ -169,11 +170,15 @@ def test_a_full_set_decodes_no_frame_twice(probe_docs, vlm, monkeypatch, tmp_pat
     monkeypatch.setattr(frame_store, "decode_jpegs", counting)
     monkeypatch.setattr(vlm_module, "EGOGEARS", dataclasses.replace(EGOGEARS, max_new_tokens_cap=8))
 
+    def docs_of(probe):
+        configs = EGOGEARS.rows if probe is None else probe_configs(PROBES[probe])
+        return [doc for config in configs for doc in probe_docs(probe, config)]
+
     def ask(probe):
-        docs = probe_docs(probe)[:2]
+        docs = docs_of(probe)
         for doc in docs:
             doc.generation_size = 8
-        model.greedy_until(docs)
+        assert len(model.greedy_until(docs)) == len(docs) > 0
         return {(request.sha256, request.spec.key()) for doc in docs for request in doc.images.requests}
 
     model = vlm()
@@ -182,7 +187,7 @@ def test_a_full_set_decodes_no_frame_twice(probe_docs, vlm, monkeypatch, tmp_pat
     shared = {key for key in asked if "budget" in key[1]}
     assert sorted(decoded) == sorted(["budget"] * len(shared) + ["central"] * (len(asked) - len(shared)))
     for probe in (name for name in PROBES if PROBES[name].frames is None):
-        for doc in probe_docs(probe)[:2]:
+        for doc in docs_of(probe):
             if asked.issuperset((request.sha256, request.spec.key()) for request in doc.images.requests):
                 message_parts(doc)
     assert len(decoded) == len(asked)
