@@ -38,7 +38,7 @@ class Probe:
     ``frames``: the rule of frames; None for the benchmark's own. ``change``: from the view that the
     frames give to the one that is shown, None where the probe does not apply to the question.
     ``seed``: the seed of what is drawn, from a question's id; None where nothing is. ``multi_only``: it needs labels
-    or several clips, and single questions have neither.
+    or several clips, and single questions have neither. ``same_answer``: a sound model names the same options.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Probe:
     change: Callable[[ChoiceView], ChoiceView | None] = lambda view: view
     seed: Callable[[str], str] | None = None
     multi_only: bool = False
+    same_answer: bool = False
 
     def view(self, question: ChoiceQuestion, frames: FrameRule) -> ChoiceView | None:
         """Return what this probe shows of a question; None where it does not apply to it.
@@ -259,6 +260,7 @@ _ALL = (
         change=_reordered,
         seed=str,
         multi_only=True,
+        same_answer=True,
     ),
     Probe(
         name="renamed",
@@ -267,6 +269,7 @@ _ALL = (
         change=_renamed,
         seed=str,
         multi_only=True,
+        same_answer=True,
     ),
     Probe(
         name="swapped",
@@ -289,6 +292,7 @@ _ALL = (
             expects="answers the same",
             change=partial(_permuted, number),
             seed=partial(_permutation_seed, number),
+            same_answer=True,
         )
         for number in PERMUTATIONS
     ),

@@ -70,7 +70,7 @@ def compare(
 @app.command()
 @ending_on_sigterm()
 def judge(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's --output-dir, with details saved.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's --output-dir, a journal, or Inspect logs.")],
     model: Annotated[str | None, typer.Option(help="The judge's model (EGOBENCH_JUDGE_MODEL).")] = None,
     base_url: Annotated[str | None, typer.Option(help="The judge's API root (EGOBENCH_JUDGE_BASE_URL).")] = None,
     config: Annotated[Path | None, typer.Option(help="A YAML file with the judge's settings.")] = None,
@@ -84,18 +84,20 @@ def judge(
     """Complete a run's missing verdicts, or judge it by another judge and print how far the two agree."""
     from rich.console import Console
 
-    from egobench_tasks.hosts.lighteval.judge_run import judge_run
     from egobench_tasks.judge.settings import load_settings
     from egobench_tasks.judge.store import VerdictStore, default_store_path
     from egobench_tasks.judge.summary import MAX_UNJUDGED_RATE
-    from egobench_tasks.report.show.judge_table import judged_run_table
+
+    with needs_extra("report", "judging a run"):
+        from egobench_tasks.report.read.judging import judge_saved
+        from egobench_tasks.report.show.judge_table import judged_run_table
 
     settings = load_settings(config=config, overrides={"model": model, "base_url": base_url})
     if settings is None:
         raise InputError(
             "no judge: give --model and --base-url, or set EGOBENCH_JUDGE_MODEL and EGOBENCH_JUDGE_BASE_URL"
         )
-    judged = judge_run(run, settings, VerdictStore(default_store_path()), fresh=fresh)
+    judged = judge_saved(run, settings, VerdictStore(default_store_path()), fresh=fresh)
     Console().print(judged_run_table(judged))
     limit = MAX_UNJUDGED_RATE if max_unjudged is None else max_unjudged
     overall = judged.overall

@@ -1,5 +1,6 @@
 """One judge's verdicts on one run, in a file of its own under the run: ``verdicts/<judge>-<digest>.json``.
 
+Of a run that is a file (an Inspect log, ``NAME.eval``) the folder is ``NAME.verdicts`` beside it.
 Every verdict names the answer that it is of by a digest, so that verdicts on other answers are never taken for these.
 """
 
@@ -37,11 +38,16 @@ class VerdictFile:
         return self.verdicts.get(answer_digest(item))
 
 
+def verdicts_folder(run: Path) -> Path:
+    """Return the folder of a run's verdicts, whether it is there or not."""
+    return run.with_suffix(f".{FOLDER}") if run.is_file() else run / FOLDER
+
+
 def verdicts_path(run: Path, judge: JudgeIdentity) -> Path:
     """Return where a judge's verdicts on a run are kept. Two judges never share a file, whatever their names."""
     whole = json.dumps([judge.digest, judge.served]).encode()
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", judge.model).strip("-.")
-    return run / FOLDER / f"{name[:_MAX_NAME] or 'judge'}-{hashlib.sha256(whole).hexdigest()[:12]}.json"
+    return verdicts_folder(run) / f"{name[:_MAX_NAME] or 'judge'}-{hashlib.sha256(whole).hexdigest()[:12]}.json"
 
 
 def write_verdicts(run: Path, judge: JudgeIdentity, judged: Iterable[tuple[str, JudgeItem, Judgement]]) -> Path:
@@ -68,7 +74,7 @@ def write_verdicts(run: Path, judge: JudgeIdentity, judged: Iterable[tuple[str, 
 
 def read_verdict_files(run: Path) -> list[VerdictFile]:
     """Return the verdict files of a run, by name. Raises ``InputError`` for one that cannot be read."""
-    return [_read(path) for path in sorted((run / FOLDER).glob("*.json"))]
+    return [_read(path) for path in sorted(verdicts_folder(run).glob("*.json"))]
 
 
 def _read(path: Path) -> VerdictFile:

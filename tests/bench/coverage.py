@@ -3,7 +3,11 @@
     python tests/bench/coverage.py [--simulations 1000] [--seed 1]
 
 Draws runs with known truth: questions alone, in clusters of eight, and in clusters of uneven size; rates from 5 to
-60 %; correlations within clusters from 0 to 0.3. Prints a line each, and at the end what lies outside.
+60 %; correlations within clusters from 0 to 0.3. Prints a line each, and at the end what lies outside: on
+which side the truth was missed, how often all answers were alike, and how often the estimate said that events are few.
+
+Where the interval never lies under the truth (0.0 %) coverage is what the other side leaves, 97.5 % as a rule. Power is
+drawn eight times as often: of 1,000 simulations its own error is 1.2 points.
 """
 
 import argparse
@@ -31,10 +35,10 @@ def main() -> None:
     arguments = parser.parse_args()
     n, seed, outside = arguments.simulations, arguments.seed, []
 
-    def said(what: str, value: float, low: float, high: float) -> None:
+    def said(what: str, value: float, low: float, high: float, why: str = "") -> None:
         print(f"{what}: {100 * value:.1f} %", flush=True)
         if not low <= value <= high:
-            outside.append(f"{what}: {100 * value:.1f} %")
+            outside.append(f"{what}: {100 * value:.1f} %{f' ({why})' if why else ''}")
 
     for kind, counts in SIZES.items():
         for count in counts:
@@ -43,20 +47,21 @@ def main() -> None:
                 where = f"{kind}, {count} clusters, {len(clusters.of)} questions, correlation {correlated}"
                 for rate in RATES:
                     found = coverage_of_shares(clusters, rate, correlated, n, seed)
-                    said(f"share {rate}, {where}: covered", found.interval, 0.93, 0.97)
+                    said(f"share {rate}, {where}: covered", found.interval, 0.93, 0.97, found.missed)
                 for gained, lost in CHANGES:
                     found = coverage_of_differences(clusters, gained, lost, correlated, n, seed)
-                    said(f"gained {gained}, lost {lost}, {where}: covered", found.interval, 0.93, 0.97)
+                    what = f"gained {gained}, lost {lost}, {where}"
+                    said(f"{what}: covered", found.interval, 0.93, 0.97, found.missed)
                     if gained == lost:
-                        said(f"gained {gained}, lost {lost}, {where}: t finds", found.rejected, 0.0, 0.07)
-                        said(f"gained {gained}, lost {lost}, {where}: flips find", found.sign_flip_rejected, 0.0, 0.07)
+                        said(f"{what}: t finds", found.rejected, 0.0, 0.07)
+                        said(f"{what}: flips find", found.sign_flip_rejected, 0.0, 0.07)
     for questions, count, discordance, correlated in DESIGNS:
         effect = design_effect(questions, count, correlated)
         design = Design(questions=questions, df=count - 1, discordance=discordance, design_effect=effect)
         least = smallest_difference(design)
         clusters = layout(lambda count, _, size=questions // count: np.full(count, size), count, None)
         found = coverage_of_differences(
-            clusters, (discordance + least) / 2, (discordance - least) / 2, correlated, n, seed
+            clusters, (discordance + least) / 2, (discordance - least) / 2, correlated, 8 * n, seed
         )
         said(f"power at {100 * least:.1f} points, {questions} in {count} clusters", found.rejected, 0.78, 0.82)
     print(f"\n{len(outside)} outside" + "".join(f"\n  {line}" for line in outside))

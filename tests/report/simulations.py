@@ -18,11 +18,25 @@ LAYOUTS: dict[str, Callable] = {
 
 @dataclass(frozen=True)
 class Coverage:
-    """Shares of simulations: the interval held the truth; t found a difference; the sign flip found one."""
+    """Shares of simulations: the interval held the truth; t found a difference; the sign flip found one.
+
+    ``under``, ``over``: the whole interval lay under the truth, or over it. ``rough``: the estimate said that its
+    events are few. ``alike``: all answers (differences) were alike, so that their number alone makes the interval.
+    """
 
     interval: float
     rejected: float = 0.0
     sign_flip_rejected: float = 0.0
+    under: float = 0.0
+    over: float = 0.0
+    rough: float = 0.0
+    alike: float = 0.0
+
+    @property
+    def missed(self) -> str:
+        """On which side the truth was missed, and what was known of it."""
+        parts = {"under it": self.under, "over it": self.over, "all alike": self.alike, "said to be rough": self.rough}
+        return ", ".join(f"{name} {100 * part:.1f} %" for name, part in parts.items())
 
 
 def layout(sizes, count, generator) -> Clusters:
@@ -51,22 +65,24 @@ def draw_pair(clusters, gained, lost, correlated, generator):
 
 
 def coverage_of_shares(clusters, rate, correlated, n, seed):
-    generator, hits = np.random.default_rng(seed), 0
+    generator, told = np.random.default_rng(seed), np.zeros(4)
     for _ in range(n):
-        found = share(draw_right(clusters, rate, correlated, generator), clusters)
-        hits += found.low <= rate <= found.high
-    return Coverage(hits / n)
+        right = draw_right(clusters, rate, correlated, generator)
+        found = share(right, clusters)
+        told += (found.high < rate, found.low > rate, found.few_events, np.ptp(right) == 0)
+    under, over, rough, alike = told / n
+    return Coverage(1 - under - over, under=under, over=over, rough=rough, alike=alike)
 
 
 def coverage_of_differences(clusters, gained, lost, correlated, n, seed):
-    generator, hits, told, flipped = np.random.default_rng(seed), 0, 0, 0
+    generator, told, true = np.random.default_rng(seed), np.zeros(6), gained - lost
     for _ in range(n):
         first, second = draw_pair(clusters, gained, lost, correlated, generator)
         found = paired_difference(first, second, clusters)
-        hits += found.low <= gained - lost <= found.high
-        told += found.p_value < 0.05
-        flipped += sign_flip(second - first, clusters) < 0.05
-    return Coverage(hits / n, told / n, flipped / n)
+        tests = found.p_value < 0.05, sign_flip(second - first, clusters) < 0.05
+        told += (*tests, found.high < true, found.low > true, found.few_events, np.ptp(second - first) == 0)
+    rejected, flipped, under, over, rough, alike = told / n
+    return Coverage(1 - under - over, rejected, flipped, under, over, rough, alike)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from egobench_tasks.judge.settings import JudgeSettings
 from egobench_tasks.judge.store import VerdictStore
 from egobench_tasks.judge.summary import Agreement, JudgeSummary, agreement, mean_accuracy, summarise
 from egobench_tasks.judge.verdict import Judgement, Verdict
-from egobench_tasks.judge.verdict_files import write_verdicts
+from egobench_tasks.judge.verdict_files import verdicts_folder, write_verdicts
 from egobench_tasks.scoring.answers import NORMAL_STOP
 
 _REQUIRED = (
@@ -109,8 +109,14 @@ def judge_run(run: Path, settings: JudgeSettings, store: VerdictStore, *, fresh:
     They go to a file of this judge's own (`judge.verdict_files`). ``fresh``: kept ones are not taken, now or later.
     Raises what `read_open_answers` raises, and `Stopped` where SIGTERM came before all were asked for.
     """
-    answers = read_open_answers(run)
-    check_output_folder(run)
+    return judge_answers(run, read_open_answers(run), settings, store, fresh=fresh)
+
+
+def judge_answers(
+    run: Path, answers: Sequence[SavedAnswer], settings: JudgeSettings, store: VerdictStore, *, fresh: bool = False
+) -> JudgedRun:
+    """Judge answers that were read from ``run``, a folder or a log; else as `judge_run`."""
+    check_output_folder(verdicts_folder(run).parent)
     items = [answer.item for answer in answers if isinstance(answer.item, JudgeItem)]
     given = judge(items, settings, store, fresh=fresh)
     identity = served_identity(settings)

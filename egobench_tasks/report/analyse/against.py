@@ -1,5 +1,6 @@
 """Every run beside one of them: its paired difference on the same questions, wherever its score stands."""
 
+from math import lcm
 from typing import Any
 
 import pandas as pd
@@ -34,17 +35,31 @@ def columns(anchor: str, run: str = "") -> list[Column]:
 def difference(results: Results, config: str, run: str, outcomes: pd.DataFrame) -> dict[str, Any]:
     """Return a run's difference from the anchor on some questions, under `NAMES`; nothing where there is none.
 
-    A partial run has none: its missing answers would be the difference.
+    A partial run has none: its missing answers would be the difference. Of runs that answered each question several
+    times all answers count, where their scores are the first answer's (`note`).
     """
     if not results.anchor or run == results.anchor or not {run, results.anchor} <= set(results.whole):
         return {}
-    exact = results.matrix(config, "exact_set")
+    exact, answers = results.means(config, "exact_set"), results.answers(config)
     if results.anchor not in exact:
         return {}
-    first = exact[results.anchor].loc[outcomes["question_id"]].to_numpy(dtype=float)
-    second = outcomes["exact_set"].to_numpy(dtype=float)
+    here = exact.loc[outcomes["question_id"]]
+    first, second = (here[label].to_numpy(dtype=float) for label in (results.anchor, run))
+    parts = lcm(answers[results.anchor], answers[run])
     found = clusters(outcomes["cluster"])
     estimate = paired_difference(first, second, found)
-    smallest = smallest_seen(estimate.error, float((first != second).mean()))
-    values = (estimate.value, estimate.low, estimate.high, sign_flip(second - first, found), smallest)
+    smallest = smallest_seen(estimate.error, float(((second - first) ** 2).mean()))
+    values = (estimate.value, estimate.low, estimate.high, sign_flip(second - first, found, parts), smallest)
     return dict(zip(NAMES, values, strict=True))
+
+
+def note(results: Results) -> str | None:
+    """Say what differences from the anchor count that the scores beside them do not; None where that is nothing."""
+    if not results.anchor or all(
+        count == 1 for config in results.configs for count in results.answers(config).values()
+    ):
+        return None
+    return (
+        f"less {results.anchor}: of runs that answered each question several times all answers count, while a score is "
+        "of the first answer; the two may differ"
+    )

@@ -4,10 +4,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import lcm
 from statistics import median
 from typing import Any
 
-from egobench_tasks.report.analyse.clusters import clusters
+from egobench_tasks.report.analyse.clusters import clusters, singletons
 from egobench_tasks.report.analyse.estimates import paired_difference, sign_flip
 from egobench_tasks.report.analyse.overall import SPLIT
 from egobench_tasks.report.analyse.power import smallest_seen
@@ -40,6 +41,10 @@ _TESTS_NOTE = (
     "over all rows of the table. Would have shown: the smallest true difference that this comparison finds four times "
     "in five (5 %, clusters allowed for)."
 )
+_REPEATS_NOTE = (
+    " Of runs that answered each question several times all answers count: the gain is of the share that is right, a "
+    "question counts as right where more than half are, and in McNemar's place stands the sign flip over questions."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ def compare_pairs(results: Results, pairs: Sequence[Pair]) -> list[dict[str, Any
     """Return one record for each pair and config that both answered, p-values adjusted over all of them."""
     rows: list[dict[str, Any]] = []
     for config in results.configs:
-        matrix = results.matrix(config, "exact_set")
+        matrix, answers = results.means(config, "exact_set"), results.answers(config)
         here = [pair for pair in pairs if pair.first in matrix and pair.second in matrix]
         if not here:
             continue
@@ -65,6 +70,8 @@ def compare_pairs(results: Results, pairs: Sequence[Pair]) -> list[dict[str, Any
         for pair in here:
             first, second = (matrix[label].to_numpy(dtype=float) for label in (pair.first, pair.second))
             outcomes = paired_outcomes(first, second)
+            change, parts = second - first, lcm(answers[pair.first], answers[pair.second])
+            alone = singletons(len(change))
             clustered = paired_difference(first, second, found)
             low, high = percentile_interval(draws[:, place[pair.second]] - draws[:, place[pair.first]])
             rows.append(
@@ -77,7 +84,7 @@ def compare_pairs(results: Results, pairs: Sequence[Pair]) -> list[dict[str, Any
                     "rescued": outcomes.rescued,
                     "destabilised": outcomes.destabilised,
                     "both_wrong": outcomes.both_wrong,
-                    "gain": outcomes.gain,
+                    "gain": clustered.value,
                     "low": low,
                     "high": high,
                     "clustered_low": clustered.low,
@@ -85,9 +92,10 @@ def compare_pairs(results: Results, pairs: Sequence[Pair]) -> list[dict[str, Any
                     "design_effect": clustered.error.design_effect,
                     "clusters": clustered.error.clusters,
                     "doubt": clustered.doubt,
-                    "smallest": smallest_seen(clustered.error, outcomes.discordance),
-                    "p_value": outcomes.p_value,
-                    "p_clustered": sign_flip(second - first, found),
+                    "smallest": smallest_seen(clustered.error, float((change**2).mean())),
+                    "p_value": outcomes.p_value if parts == 1 else sign_flip(change, alone, parts),
+                    "p_clustered": sign_flip(change, found, parts),
+                    "answers": max(answers[pair.first], answers[pair.second]),
                 }
             )
     for name, corrected in (("p_value", "p_holm"), ("p_clustered", "p_clustered_holm")):
@@ -109,7 +117,11 @@ def differences_table(results: Results) -> Table:
         *_P_VALUES,
         *_doubt(rows),
     ]
-    return table("differences", "Differences between runs", _TESTS_NOTE, columns, rows)
+    return table("differences", "Differences between runs", _TESTS_NOTE + _repeats_note(rows), columns, rows)
+
+
+def _repeats_note(rows: Sequence[dict[str, Any]]) -> str:
+    return _REPEATS_NOTE if any(row["answers"] > 1 for row in rows) else ""
 
 
 def _doubt(rows: Sequence[dict[str, Any]]) -> list[Column]:
@@ -146,7 +158,7 @@ def reasoning_table(results: Results) -> Table:
     gains = [float(row["gain"]) for row in rows if {row["first"], row["second"]} <= set(results.whole)]
     note = (
         "From the direct run to the reasoning one, paired by name (X-Instruct, X-direct or X with X-Thinking). "
-        f"Rescued: wrong, then right. Destabilised: right, then wrong. {_TESTS_NOTE}"
+        f"Rescued: wrong, then right. Destabilised: right, then wrong. {_TESTS_NOTE}{_repeats_note(rows)}"
     )
     if gains:
         note += f" Median gain of whole runs: {100 * median(gains):+.1f} points.".replace("-", "−")

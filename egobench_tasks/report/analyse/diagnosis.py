@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from egobench_tasks.asking.probes import PROBES, Probe
 from egobench_tasks.report.analyse import phrases
-from egobench_tasks.report.analyse.consistency import consistency
+from egobench_tasks.report.analyse.consistency import PERMUTATION, consistency
 from egobench_tasks.report.analyse.estimates import (
     Estimate,
     above_chance,
@@ -104,6 +105,7 @@ INDIFFERENT = {
     "reordered": ("its clips in another order", "Indifference to the clips' order"),
     "renamed": ("its labels renamed", "Indifference to the labels' names"),
 }
+"""Shorter words than a probe's own, and a title that says what it is indifferent to."""
 
 
 def statements(variants: Variants) -> list[Statement]:
@@ -117,7 +119,7 @@ def statements(variants: Variants) -> list[Statement]:
         contrasts["direction"],
         _binding(variants),
         _implied(variants),
-        *(_indifference(variants, probe) for probe in INDIFFERENT),
+        *(_indifference(variants, probe) for probe in PROBES.values() if _judged_by_sets(probe)),
         *_steadiness(variants),
     ]
     return [statement for statement in found if statement is not None]
@@ -250,10 +252,15 @@ def _right_sets(found: Paired) -> list[str]:
     return [next(answer for answer, right in zip(*pair, strict=True) if right) for pair in pairs]
 
 
-def _indifference(variants: Variants, probe: str) -> Statement | None:
-    changed, title = INDIFFERENT[probe]
+def _judged_by_sets(probe: Probe) -> bool:
+    """Whether the same set is due under it; of the options' orders `consistency` tells all together."""
+    return probe.same_answer and not probe.name.startswith(PERMUTATION)
+
+
+def _indifference(variants: Variants, probe: Probe) -> Statement | None:
+    changed, title = INDIFFERENT.get(probe.name, (probe.changes, f"Indifference to {probe.name}"))
     full = variants.ways[FULL]
-    found = variants.only(set(full.index[[any(answers) for answers in full["answers"]]])).paired([FULL, probe])
+    found = variants.only(set(full.index[[any(answers) for answers in full["answers"]]])).paired([FULL, probe.name])
     if found is None:
         return None
     same = ratio_values(_answered(found), found.answers(0), found.answers(1), stayed)
@@ -262,7 +269,7 @@ def _indifference(variants: Variants, probe: str) -> Statement | None:
     sentence = f"{head}: {phrases.percent_of(estimate)} of its answers stay the same with {changed}"
     sentence += f"{_again(_answered(found), found, stayed, 'do')}; {phrases.basis(estimate)}."
     values = found.by_question(same)
-    return Statement(f"same_{probe}", title, Kind.PERCENT, estimate, tells, smallest, sentence, values)
+    return Statement(f"same_{probe.name}", title, Kind.PERCENT, estimate, tells, smallest, sentence, values)
 
 
 def _steadiness(variants: Variants) -> list[Statement | None]:

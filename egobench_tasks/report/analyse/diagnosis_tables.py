@@ -7,7 +7,7 @@ from typing import Any
 from egobench_tasks.asking.probes import PROBES
 from egobench_tasks.report.analyse.consistency import consistency
 from egobench_tasks.report.analyse.diagnosis import CANNOT_TELL, Statement, statements
-from egobench_tasks.report.analyse.estimates import share
+from egobench_tasks.report.analyse.estimates import paired_difference, share
 from egobench_tasks.report.analyse.overall import QUESTIONS, RUN, SPLIT
 from egobench_tasks.report.analyse.statistics import holm
 from egobench_tasks.report.analyse.tables import Column, Kind, Table, table
@@ -88,7 +88,7 @@ def profile_table(found: Sequence[Variants]) -> Table:
             row: dict[str, Any] = {"run": variants.run, "config": variants.config, "way": name}
             row |= {"exact_set": estimate.value, "low": estimate.low, "high": estimate.high}
             row |= {"chance": float(way["chance"].mean()), "questions": len(way)}
-            row |= {"not_asked": len(variants.ways[FULL]) - len(way)}
+            row |= {"not_asked": len(variants.ways[FULL]) - len(way), **_less_full(variants, name)}
             rows.append(row | {"shown": PROBES[name].changes if name in PROBES else "as the benchmark asks"})
     columns = [
         RUN,
@@ -96,12 +96,25 @@ def profile_table(found: Sequence[Variants]) -> Table:
         Column("way", "Asked", Kind.TEXT),
         Column("shown", "Shown with", Kind.TEXT),
         Column("exact_set", "Exact %", Kind.PERCENT, low="low", high="high"),
+        Column("less_full", "Less full (points)", Kind.POINTS, low="less_full_low", high="less_full_high"),
         Column("chance", "Chance %", Kind.PERCENT),
         QUESTIONS,
         Column("not_asked", "Does not apply", Kind.COUNT),
     ]
-    note = "Against the dataset's gold, also where a probe moves the right answer. Clustered 95 % intervals."
+    note = (
+        "Against the dataset's gold, also where a probe moves the right answer. Less full: over the same questions. "
+        "Clustered 95 % intervals."
+    )
     return table("profile", "Exact under every way of asking", note, columns, rows)
+
+
+def _less_full(variants: Variants, name: str) -> dict[str, float]:
+    """What asking in this way costs, over the questions that it was asked of; nothing for the benchmark's own way."""
+    paired = None if name == FULL else variants.paired([FULL, name])
+    if paired is None:
+        return {}
+    found = paired_difference(paired.exact(0), paired.exact(1), paired.clusters)
+    return {"less_full": found.value, "less_full_low": found.low, "less_full_high": found.high}
 
 
 def group_table(found: Sequence[Variants]) -> Table:

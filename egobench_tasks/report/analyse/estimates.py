@@ -273,17 +273,18 @@ def correlation(values: Floats, clusters: Clusters) -> float:
     return min(1.0, max(0.0, (between - within) / spread)) if spread > 0 else 0.0
 
 
-def sign_flip(differences: Floats, clusters: Clusters) -> float:
+def sign_flip(differences: Floats, clusters: Clusters, parts: int = 1) -> float:
     """Return the exact two-sided p-value that each cluster's sum of differences is as likely of either sign.
 
-    ``differences`` are whole numbers (-1, 0, 1 of two runs, right and wrong); with every question a cluster this is
-    McNemar's exact test. The distribution of the total is built up cluster by cluster, so nothing is drawn.
-    Raises ``ValueError`` for differences that are not whole.
+    ``differences`` are multiples of 1 / ``parts``: -1, 0, 1 of two runs, right and wrong, and then with every question
+    a cluster this is McNemar's exact test; of means over several answers fractions. The distribution of the total is
+    built up cluster by cluster, so nothing is drawn. Raises ``ValueError`` for other differences.
     """
-    sums = clusters.sums(differences) if len(differences) else np.zeros(0)
-    steps = np.abs(np.rint(sums)).astype(int)
-    if not np.array_equal(np.rint(differences), differences):
-        raise ValueError("sign_flip takes whole differences")
+    whole = np.rint(differences * parts)
+    if not np.allclose(whole, differences * parts, rtol=0, atol=1e-6):
+        raise ValueError(f"sign_flip takes whole multiples of 1/{parts}")
+    sums = clusters.sums(whole) if len(whole) else np.zeros(0)
+    steps = np.abs(sums).astype(int)
     reach = int(steps.sum())
     chances = np.ones(1)  # of totals -reach_so_far, -reach_so_far + 2, …
     for step in steps[steps > 0]:

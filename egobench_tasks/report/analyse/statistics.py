@@ -93,8 +93,11 @@ class PairedOutcomes:
 
 
 def paired_outcomes(first: Floats, second: Floats) -> PairedOutcomes:
-    """Count agreement of two runs' ``exact_set`` (0 or 1) over the same questions, in the same order."""
-    one, two = first > 0, second > 0
+    """Count agreement of two runs' ``exact_set`` over the same questions, in the same order.
+
+    0 or 1 a question, or the mean over its answers: right where more than half of them are.
+    """
+    one, two = first > 0.5, second > 0.5
     return PairedOutcomes(
         both_right=int((one & two).sum()),
         rescued=int((~one & two).sum()),

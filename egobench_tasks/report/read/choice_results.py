@@ -124,6 +124,22 @@ class Results:
         wide = wide.reindex(index=list(self.splits[config].questions))
         return wide[[label for label in self.labels if label in wide.columns]]
 
+    def answers(self, config: str) -> dict[str, int]:
+        """How many answers to each question of a config count where runs are compared, by label."""
+        repeated = self.repeated[self.repeated["config"] == config]
+        counts = repeated.groupby("run")["repeat"].nunique()
+        return {label: int(counts[label]) if label in counts and label in self.whole else 1 for label in self.labels}
+
+    def means(self, config: str, metric: str) -> pd.DataFrame:
+        """As `matrix`, but over all of a question's answers (`answers`), of which the first alone scores."""
+        wide = self.matrix(config, metric)
+        repeated = self.repeated[self.repeated["config"] == config]
+        for label, count in self.answers(config).items():
+            if count > 1 and label in wide:
+                mine = repeated[repeated["run"] == label]
+                wide[label] = mine.groupby("question_id")[metric].mean().loc[wide.index]
+        return wide
+
 
 def score_choice_runs(runs: Sequence[Run], find_dataset: FindDataset = locate) -> Results:
     """Score runs of EgoGears against the dataset. Raises ``InputError`` for runs of another dataset."""

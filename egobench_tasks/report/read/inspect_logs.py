@@ -13,6 +13,7 @@ from egobench_tasks.report.read.responses import Settings
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
+LOG_SUFFIX = ".eval"
 # Of Inspect's generation settings.
 _SHAPING_NOTHING = {
     *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections", "batch", "cache")
@@ -22,7 +23,7 @@ _SHAPING_NOTHING = {
 def read_headers(path: Path) -> list[tuple[Path, "EvalLog"]]:
     """Return a log, or the logs of a folder, without their samples: the oldest first, by the time with its zone that
     Inspect saved. Raises ``InputError`` for a log that cannot be read."""
-    logs = sorted(path.glob("*.eval")) if path.is_dir() else [path]
+    logs = sorted(path.glob(f"*{LOG_SUFFIX}")) if path.is_dir() else [path]
     return sorted(((log, _read_header(log)) for log in logs), key=lambda pair: _created(pair[1]))
 
 

@@ -9,12 +9,13 @@ from egobench_tasks.asking.open_settings import category_slug
 from egobench_tasks.benchmarks import EGOTEMPO
 from egobench_tasks.data import DatasetLocation, load_rows
 from egobench_tasks.errors import InputError
-from egobench_tasks.judge.identity import answer_digest
+from egobench_tasks.judge.identity import JudgeIdentity, answer_digest
 from egobench_tasks.judge.prompt import JudgeItem
-from egobench_tasks.judge.summary import UNANSWERED
+from egobench_tasks.judge.summary import LOST, UNANSWERED
 from egobench_tasks.judge.verdict import Judgement, Verdict
-from egobench_tasks.judge.verdict_files import read_verdict_files
+from egobench_tasks.judge.verdict_files import VerdictFile, read_verdict_files
 from egobench_tasks.report.read.choice_results import PARTIAL
+from egobench_tasks.report.read.inspect_logs import LOG_SUFFIX
 from egobench_tasks.report.read.inspect_open_reader import find_inspect_open_runs
 from egobench_tasks.report.read.journal_open_reader import find_open_journal_run
 from egobench_tasks.report.read.lighteval_open_reader import find_lighteval_open_runs
@@ -89,13 +90,28 @@ def find_open_runs(path: Path) -> list[OpenRun]:
     folder. Each run says whose verdicts it has (`open_responses.before_each_judge`). Raises ``InputError`` as
     `saved.saved_runs`, `inspect_logs.read_headers` and `verdict_files.read_verdict_files` do.
     """
+    found = answered_runs(path)
+    return [one for run in found for one in before_each_judge(run, _verdict_files(path, run))]
+
+
+def answered_runs(path: Path) -> list[OpenRun]:
+    """Return the runs of EgoTempo at a path, whoever judged them: one a model and set of settings."""
     found = find_inspect_open_runs(path)
     if path.is_dir():
         found += find_lighteval_open_runs(path)
         if not found and (journalled := find_open_journal_run(path)):
             found.append(journalled)
-    files = read_verdict_files(path) if found and path.is_dir() else []
-    return [one for run in found for one in before_each_judge(run, files)]
+    return found
+
+
+def _verdict_files(path: Path, run: OpenRun) -> list[VerdictFile]:
+    """The verdicts beside a path and beside each log that the run was read from, those of one judge as one."""
+    logs = (task.source for task in run.tasks if task.source.suffix == LOG_SUFFIX)
+    by_judge: dict[JudgeIdentity, VerdictFile] = {}
+    for file in (file for place in dict.fromkeys((path, *logs)) for file in read_verdict_files(place)):
+        other = by_judge.get(file.judge)
+        by_judge[file.judge] = file if other is None else replace(file, verdicts={**other.verdicts, **file.verdicts})
+    return list(by_judge.values())
 
 
 def load_open_rows(location: DatasetLocation) -> dict[str, OpenRow]:
@@ -118,18 +134,10 @@ def read_open_run(run: OpenRun, rows: Mapping[str, OpenRow], only: Collection[st
     answers: list[OpenAnswer] = []
     digests: set[str] = set()
     for task in run.tasks:
-        found: dict[str, OpenAnswer] = {}
-        for response, asked in _checked(task, rows, only):
-            item = to_judge(
-                {"question_id": asked.question_id, "question": asked.question, "answer": asked.answer},
-                response.text,
-                response.finish_reason,
-            )
+        for asked, response, item in judged_items(task, rows, only):
             if isinstance(item, JudgeItem):
                 digests.add(answer_digest(item))
-            found[asked.question_id] = _answer(run, task, asked, response, item)
-        for asked in (one for one in rows.values() if category_slug(one.category) in task.categories):
-            answers.append(found.get(asked.question_id) or OpenAnswer(_outcome(run, task, asked, OpenState.LOST)))
+            answers.append(_answer(run, task, asked, response, item))
     if any(answer.outcome.state is OpenState.LOST for answer in answers):
         answers = [replace(one, outcome=replace(one.outcome, run=f"{one.outcome.run} {PARTIAL}")) for one in answers]
     file = None if run.judge is None else run.judge.file
@@ -137,10 +145,26 @@ def read_open_run(run: OpenRun, rows: Mapping[str, OpenRow], only: Collection[st
     return OpenResult(run, tuple(answers), n_other)
 
 
-def _checked(
-    task: OpenTask, rows: Mapping[str, OpenRow], only: Collection[str] | None
-) -> Iterator[tuple[OpenResponse, OpenRow]]:
-    """Yield the responses that count, each with its question, checked against the dataset."""
+def judged_items(
+    task: OpenTask, rows: Mapping[str, OpenRow], only: Collection[str] | None = None
+) -> Iterator[tuple[OpenRow, OpenResponse | None, JudgeItem | Judgement]]:
+    """Yield every question of the categories that count, what was said to it (None: nothing is there, it is lost), and
+    what a judge is asked of that, or what is settled without one.
+
+    Raises ``InputError`` as `read_open_run` does.
+    """
+    found = {response.question_id: response for response in _checked(task, rows, only)}
+    for asked in (one for one in rows.values() if category_slug(one.category) in task.categories):
+        response = found.get(asked.question_id)
+        if response is None:
+            yield asked, None, LOST
+            continue
+        facts = {"question_id": asked.question_id, "question": asked.question, "answer": asked.answer}
+        yield asked, response, to_judge(facts, response.text, response.finish_reason)
+
+
+def _checked(task: OpenTask, rows: Mapping[str, OpenRow], only: Collection[str] | None) -> Iterator[OpenResponse]:
+    """Yield the responses that count, checked against the dataset."""
     seen: set[str] = set()
     for response in task.responses():
         question_id = response.question_id
@@ -158,12 +182,14 @@ def _checked(
             )
         seen.add(question_id)
         if category_slug(known.category) in task.categories:
-            yield response, known
+            yield response
 
 
 def _answer(
-    run: OpenRun, task: OpenTask, asked: OpenRow, response: OpenResponse, item: JudgeItem | Judgement
+    run: OpenRun, task: OpenTask, asked: OpenRow, response: OpenResponse | None, item: JudgeItem | Judgement
 ) -> OpenAnswer:
+    if response is None:
+        return OpenAnswer(_outcome(run, task, asked, OpenState.LOST))
     verdict = _verdict(run, task, response, item) if isinstance(item, JudgeItem) else None
     return OpenAnswer(
         outcome=_outcome(run, task, asked, _state(run, item, verdict)),

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from egobench_tasks.frames.store import FrameStore
+from egobench_tasks.report.analyse import against
 from egobench_tasks.report.analyse.breakdowns import DIMENSIONS, breakdown, breakdown_table
 from egobench_tasks.report.analyse.budgets import NO_PRICE, Price
 from egobench_tasks.report.analyse.certainty import certainty_table
@@ -73,7 +74,7 @@ def egogears_document(results: Results, price: Price = NO_PRICE) -> Document:
     return Document(
         title="EgoGears report",
         subtitle=f"{len(results.labels)} run{'s' if len(results.labels) > 1 else ''} over {datasets}",
-        notices=(*other, *results.notices),
+        notices=(*other, *results.notices, *filter(None, [against.note(results)])),
         sections=tuple(section for section in sections if section.tables or section.plots),
         data={"outcomes": results.outcomes, "breakdowns": pd.concat(scores.values(), ignore_index=True)},
         records=_plain_records(results.records),

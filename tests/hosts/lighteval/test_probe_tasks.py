@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import json
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from lighteval.tasks.lighteval_task import LightevalTask
 from lighteval.tasks.registry import Registry
 
 from egobench_tasks import tasks
-from egobench_tasks.asking.probes import PROBES, SET_OF_PROBES, Probe
+from egobench_tasks.asking.probes import PROBES, SET_OF_PROBES, Probe, probe_configs
 from egobench_tasks.benchmarks import EGOGEARS
 from egobench_tasks.errors import InputError
 from egobench_tasks.frames import store as frame_store
@@ -93,14 +94,16 @@ def test_a_probe_that_applies_to_nothing_is_an_error_before_anything_is_asked():
 
 
 def test_a_new_probe_is_one_entry(monkeypatch, sample_folder, tmp_path):
-    """One definition: its tasks are there, its rows are read back, and the browser shows its message."""
+    """One definition: its tasks are there, the report tells what it does, and the browser shows its message."""
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "report"))
     from planted import Planted, RunWriter, Said
 
+    from egobench_tasks.browse.html import question_html
     from egobench_tasks.browse.load import load_library
     from egobench_tasks.data import DatasetLocation, fingerprint, load_rows
     from egobench_tasks.report.read.choice_outcomes import score_task
     from egobench_tasks.report.read.choice_questions import load_split
+    from egobench_tasks.report.show.write import write_report
 
     new = Probe(
         name="backwards",
@@ -108,6 +111,7 @@ def test_a_new_probe_is_one_entry(monkeypatch, sample_folder, tmp_path):
         expects="answers the same",
         change=lambda view: dataclasses.replace(view, clips=view.clips[::-1]) if len(view.clips) > 1 else None,
         multi_only=True,
+        same_answer=True,
     )
     monkeypatch.setitem(PROBES, new.name, new)
     assert [task.name for task in tasks.choice_tasks()][-1] == "egogears_backwards:multi"
@@ -117,16 +121,31 @@ def test_a_new_probe_is_one_entry(monkeypatch, sample_folder, tmp_path):
     writer = RunWriter(Planted(location, {"multi": list(rows)}, {"multi": fingerprint(rows)}))
     said = {row["question_id"]: Said('{"answer": ["A"]}') for row in rows}
     asked = {key: value for key, value in said.items() if key in writer._docs("backwards:multi")}
+    asked |= {key: Said('{"answer": ["B"]}') for key in list(asked)[::4]}
+    same = sum(asked[key] == said[key] for key in asked) / len(asked)
     writer.write(tmp_path / "run", "m", {"multi": said, "backwards:multi": asked})
     (run,) = find_lighteval_runs(tmp_path / "run")
     assert [(task.probe, task.config) for task in run.probes] == [("backwards", "multi")]
     assert {one.question_id for one in score_task(run.probes[0], load_split(location, "multi"))} == set(asked)
 
+    write_report([tmp_path / "run"], tmp_path / "report", find_dataset=lambda _: location)
+    tables = json.loads((tmp_path / "report/report.json").read_text())["tables"]
+    (profile,) = [row for row in tables["profile"]["rows"] if row["way"] == new.name]
+    assert (profile["shown"], profile["questions"]) == (new.changes, len(asked))
+    assert profile["not_asked"] == len(rows) - len(asked)
+    (stated,) = [row for row in tables["statements"]["rows"] if row["statement"] == "Indifference to backwards"]
+    assert (stated["value"], stated["questions"]) == (same, len(asked))
+    told = f"{100 * same:.1f} % ({100 * stated['low']:.1f} to {100 * stated['high']:.1f}) of its answers stay the same"
+    for form in ("report.html", "report.md"):
+        assert f"{told} with {new.changes}" in (tmp_path / "report" / form).read_text()
+
     library = load_library(location, [tmp_path / "run"])
     page = library.page(next(iter(asked)), new.name)
     assert [clip.label for clip in page.shown] == list(writer.planted.row(page.entry.question_id)["clip_labels"])[::-1]
     assert new.name in page.probes and new.changes in page.probe_note
-    assert page.answers[0].chosen == {"A"}
+    assert page.answers[0].chosen == {"B"}
+    html = question_html(page, lambda path: path)
+    assert f'data-probe="{new.name}"' in html and new.changes in html and escape(page.message[:40]) in html
 
 
 def test_details_say_what_was_done(probe_docs):
@@ -139,7 +158,8 @@ def test_details_say_what_was_done(probe_docs):
 
 
 def test_a_full_set_decodes_no_frame_twice(probe_docs, vlm, monkeypatch, tmp_path):
-    """With the tiny model: the probes decode the central frames, and nothing that the benchmark's own questions did."""
+    """All questions of the sample, with the tiny model: the probes decode the central frames, and nothing that the
+    benchmark's own questions did."""
     monkeypatch.setenv("EGOBENCH_CACHE", str(tmp_path / "cache"))
     decoded, decode = [], frame_store.decode_jpegs
 
@@ -150,11 +170,15 @@ def test_a_full_set_decodes_no_frame_twice(probe_docs, vlm, monkeypatch, tmp_pat
     monkeypatch.setattr(frame_store, "decode_jpegs", counting)
     monkeypatch.setattr(vlm_module, "EGOGEARS", dataclasses.replace(EGOGEARS, max_new_tokens_cap=8))
 
+    def docs_of(probe):
+        configs = EGOGEARS.rows if probe is None else probe_configs(PROBES[probe])
+        return [doc for config in configs for doc in probe_docs(probe, config)]
+
     def ask(probe):
-        docs = probe_docs(probe)[:2]
+        docs = docs_of(probe)
         for doc in docs:
             doc.generation_size = 8
-        model.greedy_until(docs)
+        assert len(model.greedy_until(docs)) == len(docs) > 0
         return {(request.sha256, request.spec.key()) for doc in docs for request in doc.images.requests}
 
     model = vlm()
@@ -163,7 +187,7 @@ def test_a_full_set_decodes_no_frame_twice(probe_docs, vlm, monkeypatch, tmp_pat
     shared = {key for key in asked if "budget" in key[1]}
     assert sorted(decoded) == sorted(["budget"] * len(shared) + ["central"] * (len(asked) - len(shared)))
     for probe in (name for name in PROBES if PROBES[name].frames is None):
-        for doc in probe_docs(probe)[:2]:
+        for doc in docs_of(probe):
             if asked.issuperset((request.sha256, request.spec.key()) for request in doc.images.requests):
                 message_parts(doc)
     assert len(decoded) == len(asked)

@@ -99,6 +99,8 @@ def test_what_does_not_apply_is_counted(four):
     rows = profile_table([four["oracle"]]).rows.set_index("way")
     assert rows.at["swapped", "questions"] == 300 and rows.at["swapped", "not_asked"] == 0
     assert rows.at[FULL, "exact_set"] == 1.0 and rows.at["swapped", "exact_set"] == 0.0
+    assert rows.at["swapped", "less_full"] == -1.0 and math.isnan(rows.at[FULL, "less_full"])
+    assert rows.at["reordered", "less_full"] == 0.0 and rows.at["reordered", "less_full_high"] < 0.06
 
 
 def test_examples_name_the_questions_that_moved_and_that_stayed(four):

@@ -1,5 +1,7 @@
 """Repeated answers: closed forms, a drawn truth, and the table of a run read from its folder."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from simulated import Run, Settings, TaskRun, labelled_rows, memory_split, score_runs
@@ -8,10 +10,15 @@ from simulations import LAYOUTS, coverage_of_repeats, layout
 from egobench_tasks.asking.options import shuffle_options
 from egobench_tasks.asking.probes import PROBES
 from egobench_tasks.asking.view import CentralFrame, NoFrames, plain_view
-from egobench_tasks.report.analyse.clusters import singletons
+from egobench_tasks.report.analyse import against
+from egobench_tasks.report.analyse.clusters import clusters, singletons
+from egobench_tasks.report.analyse.comparisons import Pair, compare_pairs, differences_table
 from egobench_tasks.report.analyse.consistency import consistency
 from egobench_tasks.report.analyse.diagnosis import statements
 from egobench_tasks.report.analyse.diagnosis_tables import profile_table
+from egobench_tasks.report.analyse.estimates import sign_flip
+from egobench_tasks.report.analyse.examples import example_table
+from egobench_tasks.report.analyse.overall import overall_table
 from egobench_tasks.report.analyse.repeats import repeats, repeats_table
 from egobench_tasks.report.analyse.steadiness import moved, ratio_values
 from egobench_tasks.report.analyse.variants import variants
@@ -149,6 +156,77 @@ def test_of_questions_answered_several_times_every_two_answers_tell_whether_answ
     assert by_key["binding"].estimate.value == pytest.approx(0.5) and not by_key["binding"].tells
     assert consistency(found).same.value == pytest.approx(2 * 0.5**2)
     assert consistency(found).circular.value == pytest.approx(0.5**2)
+
+
+def test_an_example_moved_with_most_of_its_answers_and_not_with_the_first():
+    """The first answers alone were compared: every question here would have been listed, none has moved."""
+    split = memory_split("multi", labelled_rows(24))
+    ids = list(split.questions)
+
+    def right_of(way, question_id, repeat):
+        return not way or (repeat > 0 if question_id == ids[3] else repeat > 1 if question_id == ids[4] else repeat < 2)
+
+    found = diagnosed(split, right_of, 3, ("reordered",))
+    table = example_table([found])
+    (row,) = table.rows.to_dict("records")
+    (gold,) = split.questions[ids[4]].answer
+    assert (row["question_id"], row["of"], row["gold"]) == (ids[4], 1, gold)
+    assert row["full"] == f"{gold} (3 of 3)" and row["other"].endswith("(2 of 3)") and row["other"][0] != gold
+    assert "the most frequent counts" in table.note
+    even = diagnosed(split, lambda way, _, repeat: not way or repeat == 0, 2, ("reordered",))
+    assert example_table([even]).rows.empty  # one of each: none is the most frequent
+
+
+def compared(n_repeats, right_of):
+    """Two runs over 48 questions in twelve clusters; ``right_of(run, question number, repeat)``."""
+    split = memory_split("multi", labelled_rows(48))
+
+    def run(name):
+        def responses():
+            number = {question_id: place for place, question_id in enumerate(split.questions)}
+            right = lambda question_id, repeat: right_of(name, number[question_id], repeat)  # noqa: E731
+            return answers_of(split.questions, "", n_repeats[name], right)
+
+        return Run(name, Path(name), (TaskRun("multi", Path(name), Settings(), responses),))
+
+    return score_runs([run("a"), run("b")], lambda config: split)
+
+
+def test_runs_are_compared_by_all_answers_and_not_by_the_first():
+    """b is right in one of three answers to each question more than a, never in the first."""
+    gained = {number: 2 if number % 4 == 0 else 1 for number in range(48)}
+    results = compared({"a": 3, "b": 3}, lambda run, number, repeat: run == "b" and 1 <= repeat <= gained[number])
+    (row,) = compare_pairs(results, [Pair("a", "b")])
+    assert row["gain"] == pytest.approx((12 * 2 / 3 + 36 / 3) / 48)
+    assert row["low"] <= row["gain"] <= row["high"] and row["clustered_low"] <= row["gain"] <= row["clustered_high"]
+    assert (row["rescued"], row["destabilised"], row["both_wrong"]) == (12, 0, 36)
+    assert row["p_clustered"] == pytest.approx(2 / 2**12) and row["p_value"] == pytest.approx(2 / 2**48)
+    assert "Of runs that answered each question several times all answers count" in differences_table(results).note
+    anchored = results.against(Path("a"))
+    (beside,) = overall_table(anchored).rows.query("run == 'b'").to_dict("records")
+    assert (beside["exact_set"], beside["against"]) == (0.0, pytest.approx(row["gain"]))
+    assert beside["against_low"] == row["clustered_low"] and beside["against_p"] == row["p_clustered"]
+    assert "all answers count" in against.note(anchored)
+
+
+def test_runs_with_other_numbers_of_answers_are_compared_too():
+    results = compared({"a": 2, "b": 3}, lambda run, number, repeat: (number + repeat) % (2 if run == "a" else 4) == 0)
+    (row,) = compare_pairs(results, [Pair("a", "b")])
+    means = results.means("multi", "exact_set")
+    assert set(means["a"]) == {0.5} and set(means["b"].round(4)) == {0.0, 0.3333}
+    assert row["gain"] == pytest.approx(means["b"].mean() - 0.5)
+    sixths = np.rint(6 * (means["b"] - means["a"])).to_numpy()
+    of = clusters(results.splits["multi"].attributes["cluster"])
+    assert row["p_clustered"] == sign_flip(sixths, of) and row["p_value"] == sign_flip(sixths, singletons(48))
+
+
+def test_runs_answered_once_are_compared_as_before_and_say_nothing_of_repeats():
+    results = compared({"a": 1, "b": 1}, lambda run, number, _: number % (2 if run == "a" else 3) == 0)
+    (row,) = compare_pairs(results, [Pair("a", "b")])
+    assert (row["rescued"], row["destabilised"], row["both_right"]) == (8, 16, 8)
+    assert row["gain"] == pytest.approx(-8 / 48)
+    assert "several times" not in differences_table(results).note
+    assert against.note(results.against(Path("a"))) is None
 
 
 def test_a_ratios_values_have_it_as_their_mean_and_are_plain_where_questions_are_asked_once():
