@@ -70,8 +70,7 @@ def test_a_tensor_made_in_a_buffer_is_not_copied():
 
 
 _ROUNDS = """
-import subprocess
-import sys
+from types import SimpleNamespace
 import torch
 from transformers import BatchFeature
 from egobench_tasks.hosts.lighteval.vision import ahead
