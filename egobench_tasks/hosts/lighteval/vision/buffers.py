@@ -13,7 +13,9 @@ from typing import Any
 import torch
 from transformers import BatchFeature
 
+from egobench_tasks.errors import EgobenchError
 from egobench_tasks.hosts.lighteval.vision.prepare import Prepared, tensors_of
+from egobench_tasks.texts import first_line
 
 LARGE_BYTES = 2**20
 """Smaller tensors travel by themselves."""
@@ -99,7 +101,14 @@ class Buffers:
 
 def _shared(n_bytes: int) -> torch.Tensor:
     # As PyTorch's own collate function does: `share_memory_` would fill memory of this process first, and copy it.
-    storage = torch.UntypedStorage._new_shared(n_bytes)  # type: ignore[no-untyped-call]
+    try:
+        storage = torch.UntypedStorage._new_shared(n_bytes)  # type: ignore[no-untyped-call]
+    except RuntimeError as error:
+        raise EgobenchError(
+            f"shared memory (/dev/shm) has no room for {n_bytes / 1e9:.1f} GB of a model's inputs ({first_line(error)}). "
+            "What was answered is kept: run it again with a smaller batch_size, or with more of that memory "
+            "(containers: --shm-size)"
+        ) from error
     return torch.tensor([], dtype=torch.uint8).set_(storage)
 
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 torch = pytest.importorskip("torch")
+from egobench_tasks.errors import EgobenchError  # noqa: E402
 from egobench_tasks.hosts.lighteval.vision.buffers import LARGE_BYTES, Buffers, received  # noqa: E402
 from egobench_tasks.hosts.lighteval.vision.prepare import Prepared  # noqa: E402
 
@@ -58,6 +59,11 @@ def test_what_a_failed_batch_took_is_free_for_the_next():
     begins = buffers.empty((N_NUMBERS,), torch.float32).data_ptr()
     buffers.begin()
     assert buffers.empty((N_NUMBERS,), torch.float32).data_ptr() == begins
+
+
+def test_full_shared_memory_is_said_with_what_to_do():
+    with pytest.raises(EgobenchError, match=r"no room for 1125899\.9 GB .*batch_size"):
+        Buffers().empty((2**50,), torch.uint8)
 
 
 def test_a_tensor_made_in_a_buffer_is_not_copied():
