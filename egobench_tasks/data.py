@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 SPLIT = "test"
-_HUB_ID = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>\S+))?")
+_HUB_ID = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>.+))?")
+# As git-check-ref-format has it; and none begins with @, which is a slip in ORG/NAME@REVISION.
+_REVISION = re.compile(r"(?!.*(?:\.\.|//|@\{))[^-/.@\s~^:?*\[\\][^\s~^:?*\[\\]*(?<![/.])")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _VIDEO_COLUMNS = ("video", "videos")
 
@@ -68,7 +70,19 @@ def parse_location(value: str, *, where: str) -> DatasetLocation:
     match = _HUB_ID.fullmatch(value)
     if match is None:
         raise InputError(f"{where}: {value!r} is neither a folder nor a Hub id of the form ORG/NAME[@REVISION]")
+    if match["revision"] is not None and not is_revision(match["revision"]):
+        raise InputError(f"{where}: {value!r}: {no_revision(match['revision'])}")
     return DatasetLocation(match["repo"], match["revision"])
+
+
+def is_revision(name: str) -> bool:
+    """Whether a commit, branch or tag can be called so. Offline the Hub's library takes half a minute to say no."""
+    return _REVISION.fullmatch(name) is not None
+
+
+def no_revision(name: str) -> str:
+    """What to say of a name that is no revision's."""
+    return f"no branch, tag or commit can be called {name!r}; give one such as main, or leave it out"
 
 
 def benchmark_of(location: DatasetLocation) -> tuple[Benchmark, tuple[str, ...]]:

@@ -49,6 +49,18 @@ def test_neither_folder_nor_hub_id(value):
         parse_location(value, where="EGOGEARS_DATA")
 
 
+@pytest.mark.parametrize("revision", ["@x", "a..b", "-x", "v1 final", "refs/", "x^", "a@{1}"])
+def test_a_malformed_revision_is_refused_before_the_hub_is_asked_for_half_a_minute(revision, monkeypatch):
+    monkeypatch.setenv("EGOGEARS_DATA", f"org/name@{revision}")
+    with pytest.raises(InputError, match=r"EGOGEARS_DATA: .*no branch, tag or commit can be called"):
+        locate(EGOGEARS)
+
+
+@pytest.mark.parametrize("revision", ["main", "v1.0", "0a1b2c3", "refs/pr/1", "user@work", "fix-#3"])
+def test_revisions_as_git_takes_them(revision):
+    assert parse_location(f"org/name@{revision}", where="here").revision == revision
+
+
 def test_a_folder_without_a_dataset_is_refused(tmp_path):
     with pytest.raises(InputError, match="holds no dataset"):
         parse_location(str(tmp_path), where="EGOGEARS_DATA")

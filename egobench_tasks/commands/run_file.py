@@ -5,17 +5,16 @@ The file's options are those of the command line, read from its own definitions,
 
 import json
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from egobench_tasks.asking.catalogue import TaskEntry, entries_named
+from egobench_tasks.asking.catalogue import entries_named
 from egobench_tasks.asking.probes import PROBES, PROBES_NAME, probe_task
 from egobench_tasks.commands.run_plan import ModelRun, RunPlan
-from egobench_tasks.commands.runs import run_app
-from egobench_tasks.data import locate
+from egobench_tasks.commands.runs import check_data, run_app
 from egobench_tasks.documents import read_yaml
 from egobench_tasks.errors import InputError
 from egobench_tasks.files import check_output_folder, inside
@@ -51,7 +50,7 @@ def read_plan(path: Path, *, dry_run: bool = False, report: bool = False, verbos
     output = Path(str(loaded["output"])).expanduser()
     models = _models(with_flags, tasks, output, path)
     check_output_folder(output)
-    _check_data(entries_named(tasks))
+    check_data(entries_named(tasks))
     plan = RunPlan(
         models=models,
         output=output,
@@ -192,11 +191,6 @@ def _probe_name(name: str, path: Path) -> str:
     if name not in PROBES:
         raise InputError(f"{path}: no probe {name!r}; {nearest(name, [*PROBES, PROBES_NAME])}")
     return probe_task(name)
-
-
-def _check_data(entries: Sequence[TaskEntry]) -> None:
-    for benchmark in {entry.benchmark.name: entry.benchmark for entry in entries}.values():
-        locate(benchmark)
 
 
 def _judge(given: object) -> Mapping[str, Any] | str | None:

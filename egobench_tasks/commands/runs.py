@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 if TYPE_CHECKING:
+    from egobench_tasks.asking.catalogue import TaskEntry
     from egobench_tasks.hosts.lighteval.options import LightevalOptions
 
 from egobench_tasks.stopping import ending_on_sigterm
@@ -179,6 +180,7 @@ def _check_all(tasks: str, arguments: Sequence[str], command: str, *, accelerate
     if options is None:
         raise typer.Exit
     check_output_folder(options.output_dir)
+    check_data(entries)
     n_questions = sum(entry.n_published for entry in entries)
     if _is_first_process():
         print(
@@ -188,6 +190,14 @@ def _check_all(tasks: str, arguments: Sequence[str], command: str, *, accelerate
             flush=True,
         )
     return options
+
+
+def check_data(entries: "Sequence[TaskEntry]") -> None:
+    """Find the tasks' datasets; what is in them shows later. Raises ``InputError`` as `data.locate` does."""
+    from egobench_tasks.data import locate
+
+    for benchmark in {entry.benchmark.name: entry.benchmark for entry in entries}.values():
+        locate(benchmark)
 
 
 def _with_details(arguments: Sequence[str], shard: str | None) -> list[str]:

@@ -160,7 +160,8 @@ def _finish(
     source: Source, spec: FrameSpec, shown: _Shown[Picture], asked: int, damage: str | None
 ) -> DecodedClip[Picture]:
     if not shown.pictures:
-        raise ClipError(source.path, "has no frame to show" + (f": {damage}" if damage else ""))
+        where = f" between {spec.start_s or 0:g} and {_end(spec)}" if source.is_windowed else ""
+        raise ClipError(source.path, f"has no frame to show{where}" + (f": {damage}" if damage else ""))
     order = display_order(spec, len(shown.pictures))
     return DecodedClip(
         frames=tuple(shown.pictures[index] for index in order),
@@ -168,3 +169,7 @@ def _finish(
         asked=asked,
         damage=damage,
     )
+
+
+def _end(spec: FrameSpec) -> str:
+    return "its end" if spec.end_s is None else f"{spec.end_s:g} s"

@@ -168,7 +168,7 @@ async def _ask_all(
 async def _ask(client: ServerClient, settings: JudgeSettings, item: JudgeItem) -> tuple[Judgement, Outcome]:
     """Ask with growing budgets until a reply ends by itself; a refused larger budget leaves the smaller reply."""
     judgement: Judgement | None = None
-    for budget_tokens in growing_budgets(min(settings.max_tokens, settings.max_tokens_cap), settings.max_tokens_cap):
+    for budget_tokens in growing_budgets(settings.first_budget, settings.max_tokens_cap):
         try:
             reply, _ = await client.complete(judge_messages(item), budget_tokens)
         except RequestFailed as error:

@@ -15,6 +15,8 @@ API_KEY_VARIABLE = f"{PREFIX}API_KEY"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
 PROMPT_VARIABLE = f"{PREFIX}PROMPT"
 
+_VERDICT_TOKENS = 512
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSettings(ServerSettings):
@@ -26,8 +28,12 @@ class JudgeSettings(ServerSettings):
 
     api_key_variable: str | None = API_KEY_VARIABLE
     timeout_s: float = 300.0
-    max_tokens: int = 512
     max_tokens_cap: int = 16_384
+
+    @property
+    def first_budget(self) -> int:
+        """New tokens of a verdict's first attempt."""
+        return self.max_tokens or min(_VERDICT_TOKENS, self.max_tokens_cap)
 
     def api_key(self, environ: Mapping[str, str] = os.environ) -> str | None:
         """Return the key to send, None for none. Raises ``InputError`` as `ServerSettings.api_key`."""

@@ -70,7 +70,8 @@ class ServerSettings:
     seed: of the server's draws; each further repeat of a question sends the next one. None leaves it out.
     price_in, price_out: of a million prompt tokens and of a million new ones, in whatever money; None where unknown.
     max_tokens: new tokens of the first attempt; None for the question's own figure.
-    max_tokens_cap: a truncated reply is asked for again with twice the budget, up to this.
+    max_tokens_cap: a truncated reply is asked for again with twice the budget, up to this. It bounds the question's own
+        figure, too; ``max_tokens`` above it is refused.
     max_tokens_field, thinking, stream: see `TokensField`, `Thinking`, `Streaming`.
     extra_body: further fields of every request.
 
@@ -108,6 +109,11 @@ class ServerSettings:
             value = getattr(self, name)
             if value not in (None, AUTO) and value < lowest:
                 raise InputError(f"{name} must be at least {lowest}, got {value}")
+        if self.max_tokens is not None and self.max_tokens > self.max_tokens_cap:
+            raise InputError(
+                f"max_tokens {self.max_tokens} lies above max_tokens_cap {self.max_tokens_cap}: raise the cap, too, "
+                "or lower max_tokens"
+            )
         for name in ("timeout_s", "requests_per_minute", "max_stall_s"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):

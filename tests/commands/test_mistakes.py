@@ -20,7 +20,7 @@ MISTAKES = {
     "setting": ("egobench run endpoint {endpoint} egotempo_f7", r"did you mean egotempo_f8\?"),
     "foreign task": ("egobench run transformers {model} mmlu", "the benchmarks are egogears and egotempo"),
     "closed form": ("egobench run transformers {model} egotempo_choice", "set EGOBENCH_CHOICES"),
-    "model": ("egobench run transformers model_name=/no/model egogears", "/no/model: its config cannot be loaded"),
+    "model": ("egobench run transformers model_name=/no/model egogears", "/no/model: there is no such folder"),
     "model setting": ("egobench run transformers {model},batchsize=2 egogears", r"did you mean batch_size\?"),
     "option": ("egobench run endpoint {endpoint} egogears --outputdir x", "--output-dir"),
     "shard": ("egobench run transformers {model} egogears --shard 5/4", "such as 2/4"),
@@ -31,6 +31,7 @@ MISTAKES = {
     "endpoint setting": ("egobench run endpoint {typo} egogears", r"did you mean concurrency\?"),
     "server down": ("egobench run endpoint {endpoint} egogears", "does not answer.*connection"),
     "other dataset": ("egobench run transformers {model} egogears", "this is EgoTempo's.*EGOGEARS_DATA"),
+    "revision": ("egobench run transformers {model} egogears", "EGOGEARS_DATA: .*no branch, tag or commit .* '@x'"),
     "no category": ("egobench run endpoint {endpoint} egotempo", "egotempo:counting_actions"),
     "no dataset": ("egobench run endpoint {endpoint} egotempo", "egobench build egotempo"),
     "missing clips": ("egobench build egogears --source {holed} --out x", r"in all \d+ clips.*, .*, .* and \d+ more"),
@@ -52,13 +53,17 @@ MISTAKES = {
     "plain solved examples": ("lighteval accelerate {model} egogears:single|5 --vision-model {plain}", "single|0"),
     "plain type": ("lighteval accelerate {model},dtype=fp17 egogears|0 --vision-model {plain}", "no 'fp17'.*fp16"),
     "plain without eyes": ("lighteval accelerate {model} egogears|0 {plain}", "--vision-model"),
-    "plain model": ("lighteval accelerate model_name=/no/m egogears|0 --vision-model {plain}", "/no/m: its config"),
+    "plain model": (
+        "lighteval accelerate model_name=/no/m egogears|0 --vision-model {plain}",
+        "/no/m: there is no such folder",
+    ),
     "plain custom file": ("lighteval custom x absent.py egogears|0 {plain}", "absent.py: no such file"),
     "plain output": ("lighteval custom o {oracle} egogears|0 {plain} --output-dir {file}/x", "another --output-dir"),
     "plain dataset": ("lighteval custom o {oracle} egogears|0 {plain}", "this is EgoTempo's"),
 }
 ENVIRONMENT = {
     "other dataset": {"EGOGEARS_DATA": "{egotempo}"},
+    "revision": {"EGOGEARS_DATA": "org/name@@x"},
     "plain dataset": {"EGOGEARS_DATA": "{egotempo}"},
     "no category": {"EGOTEMPO_DATA": "{egotempo}"},
 }

@@ -136,7 +136,7 @@ def order_fault(model: Any, asked: Any) -> str | None:
 def real_tokens(recipe: Recipe) -> str:
     """What 64 frames cost with the published processor, as the program would call it, and what the context is."""
     processor = make_processor(recipe, make_tokenizer(recipe), real=True)
-    settings = FrameVLMConfig(model_name="-")
+    settings = FrameVLMConfig(model_name="x")
     form = prompt_form(
         processor, Visual.IMAGE, template=processor.chat_template, in_order=IN_ORDER in recipe.arguments,
         variables={}, system=None,

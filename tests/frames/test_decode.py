@@ -7,7 +7,7 @@ import fsspec
 import numpy as np
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -49,6 +49,7 @@ def windowed_specs(draw):
 
 @settings(deadline=None, max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(spec=windowed_specs())
+@example(spec=FrameSpec(sampling="budget", count=1, max_width_px=160, start_s=1.4, end_s=1.6))
 @pytest.mark.parametrize(
     "name",
     [
@@ -58,15 +59,35 @@ def windowed_specs(draw):
 )
 def test_all_ways_give_the_same_frames(name, spec, make_clip):
     path = str(make_clip(name))
-    selective, from_window, from_start = (
-        way(path, spec, RgbPictures(spec).render)
-        for way in (decode._decode_selectively, decode._decode_from_window, decode._decode_from_start)
-    )
+    ways = (decode._decode_selectively, decode._decode_from_window, decode._decode_from_start)
+    results = [_frames_or_refusal(way, path, spec) for way in ways]
+    if any(isinstance(result, str) for result in results):
+        assert len(set(map(str, results))) == 1, "a refusal is every way's, in the same words"
+        return
+    selective, from_window, from_start = results
     assert selective.times_s == from_window.times_s == from_start.times_s
     assert selective.asked == from_window.asked == from_start.asked
     for one, two, three in zip(selective.frames, from_window.frames, from_start.frames, strict=True):
         assert np.array_equal(one, three)
         assert np.array_equal(two, three)
+
+
+def _frames_or_refusal(way, path, spec):
+    try:
+        return way(path, spec, RgbPictures(spec).render)
+    except ClipError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("sampling", [{"sampling": "budget", "count": 4}, {"sampling": "central"}])
+def test_a_window_in_which_no_frame_begins_is_refused_as_the_program_finds_nothing_in_it(
+    sampling, make_clip, program_frames
+):
+    """The frame before stands on the screen all the while; cut out of the video, the window would be empty."""
+    path = make_clip("x264 variable frame rate")
+    assert len(program_frames(path, "trim=start=1.4:end=1.6,setpts=PTS-1.4/TB", (270, 480, 3))) == 0
+    with pytest.raises(ClipError, match=r"has no frame to show between 1\.4 and 1\.6 s"):
+        decode_frames(str(path), FrameSpec(start_s=1.4, end_s=1.6, **sampling))
 
 
 def test_a_usual_clip_is_decoded_selectively(make_clip, monkeypatch):

@@ -47,7 +47,7 @@ def test_the_request_holds_what_the_protocol_asks_for_and_nothing_else(scripted,
     judge([item("a")], settings, store)
     (request,) = scripted.requests
     assert request.pop("messages")[0]["role"] == "system"
-    assert request == {"model": "scripted", "temperature": 0, "max_tokens": settings.max_tokens}
+    assert request == {"model": "scripted", "temperature": 0, "max_tokens": 512}
 
 
 # name: content, finish reason, what it lacks

@@ -34,6 +34,11 @@ def test_options_go_before_the_environment_and_the_environment_before_the_file(t
     )
 
 
+def test_a_cap_below_a_verdicts_usual_budget_bounds_it():
+    assert JudgeSettings(base_url="http://h/v1", model="m", max_tokens_cap=100).first_budget == 100
+    assert JudgeSettings(base_url="http://h/v1", model="m").first_budget == 512
+
+
 def test_a_file_alone_is_enough_and_a_given_file_goes_before_the_variable(tmp_path):
     (tmp_path / "judge.yaml").write_text("base_url: http://localhost/v1\nmodel: m\n")
     settings = load_settings({"EGOBENCH_JUDGE_CONFIG": str(tmp_path / "none.yaml")}, config=tmp_path / "judge.yaml")
@@ -47,6 +52,7 @@ def test_a_file_alone_is_enough_and_a_given_file_goes_before_the_variable(tmp_pa
         ("base_url: http://h/v1\nmodel: 7", "model must be text; got 7"),
         ("base_url: http://h/v1\nmodel: m\nconcurrency: 1.5", "concurrency must be a whole number"),
         ("base_url: http://h/v1\nmodel: m\nconcurrency: true", "concurrency must be a whole number"),
+        ("base_url: http://h/v1\nmodel: m\nmax_tokens: 20000", "max_tokens 20000 lies above max_tokens_cap 16384"),
         ("base_url: http://h/v1\nmodel: m\ntimeout_s: soon", "timeout_s must be a number; got 'soon'"),
         ("model: m", "no base_url"),
         ("- model", "must be a mapping"),

@@ -60,7 +60,7 @@ class EndpointSettings(ServerSettings):
     def first_budget(self, task_budget: int) -> int:
         """New tokens of a question's first attempt, where its task gives direct models ``task_budget``."""
         default = EGOGEARS.max_new_tokens_reasoning if self.thinking is Thinking.ON else task_budget
-        return min(self.max_tokens or default, self.max_tokens_cap)
+        return self.max_tokens or min(default, self.max_tokens_cap)
 
 
 def load_endpoint_settings(path: Path) -> EndpointSettings:

@@ -59,6 +59,7 @@ class Round:
                 inputs = next(prepared)
                 with claimed.oldest() as batch:
                     answers = self.answer(batch.docs, inputs)
+                    del inputs  # its memory is filled with a later batch
                     for answer in answers:
                         if answer.finish_reason != CLIP_UNREADABLE:  # asked again once the clip can be read
                             self.journal.append(answer)

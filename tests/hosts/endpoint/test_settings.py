@@ -59,6 +59,8 @@ def test_a_model_that_thinks_gets_the_reasoning_budget_unless_told_otherwise(loa
         ("concurency: 4", "unknown setting 'concurency'"),
         ("api_key: sk-1", "api_key does not belong in a file"),
         ("concurrency: 0", "concurrency must be at least 1, got 0"),
+        ("max_tokens: 50000", "max_tokens 50000 lies above max_tokens_cap 32768: raise the cap, too"),
+        ("max_tokens: 9\nmax_tokens_cap: 8", "max_tokens 9 lies above max_tokens_cap 8"),
         ("concurrency: many", "concurrency must be a whole number or one of auto; got 'many'"),
         ("concurrency: true", "concurrency must be a whole number or one of auto; got True"),
         ("concurrency: 1.5", "concurrency must be a whole number"),

@@ -24,15 +24,17 @@ import torch
 import torch.multiprocessing  # teaches multiprocessing to send tensors by shared memory
 
 from egobench_tasks.errors import EgobenchError
+from egobench_tasks.hosts.lighteval.vision.buffers import Buffers, Lent, received
 from egobench_tasks.hosts.lighteval.vision.inputs import InputMaker
 from egobench_tasks.hosts.lighteval.vision.memory import available_bytes, with_peak
+from egobench_tasks.hosts.lighteval.vision.pieces import make_in
 from egobench_tasks.hosts.lighteval.vision.prepare import Prepared, Question, prepare
 from egobench_tasks.malloc import keep_freed_memory
 
 logger = logging.getLogger(__name__)
 
-AHEAD_BYTES = 8 * 2**30
-"""What batches may fill that are made and not yet used, in all."""
+AHEAD_BYTES = 16 * 2**30
+"""What workers' buffers may fill, in all."""
 
 PROCESSES_ABOVE_S = 60.0
 """How long one thread would have to work before processes, each seconds in starting, are worth it."""
@@ -40,6 +42,8 @@ PROCESSES_ABOVE_S = 60.0
 _MAX_WORKERS = 8
 _KEPT = 1.25
 """A worker's peak over that of a process which gives freed memory back (Gemma 3 at 4 questions: 4.7 GB over 3.8)."""
+_BUFFERS = 2
+"""Batches that a worker holds: the one it makes, and one that waits or is in use."""
 _SHARED_MEMORY = Path("/dev/shm")
 
 
@@ -67,9 +71,9 @@ def workers_for(cost: Cost, n_batches: int, n_processes: int, n_cpus: int | None
     if cost.seconds * n_batches < PROCESSES_ABOVE_S:
         return 0
     cores = (n_cpus or len(os.sched_getaffinity(0))) // n_processes
-    waiting = _room_bytes() // n_processes // max(cost.n_bytes, 1)
-    # Processors hold a batch several times while they make it. One more waits, made, for each worker.
-    a_worker_bytes = int(_KEPT * cost.peak_bytes) + cost.n_bytes
+    waiting = _room_bytes() // n_processes // max(_BUFFERS * cost.n_bytes, 1)
+    # Processors hold a batch several times while they make it; its last place, counted in their peak, is a buffer here.
+    a_worker_bytes = int(_KEPT * cost.peak_bytes) + (_BUFFERS - 1) * cost.n_bytes
     in_the_making = available_bytes() // n_processes // max(a_worker_bytes, 1)
     return max(0, min(cores, waiting, in_the_making, n_batches, _MAX_WORKERS))
 
@@ -98,11 +102,11 @@ def prepared_ahead(maker: InputMaker, batches: Iterable[Sequence[Question]], wor
 
 
 def _in_order(
-    executor: Executor, waiting: deque[Future[Prepared]], further: Iterator[Sequence[Question]]
+    executor: Executor, waiting: deque[Future[Lent]], further: Iterator[Sequence[Question]]
 ) -> Iterator[Prepared]:
     try:
         while waiting:
-            made = [waiting.popleft().result()]
+            made = [received(waiting.popleft().result())]
             waiting.extend(executor.submit(_prepare, batch) for batch in itertools.islice(further, 1))
             yield made.pop()  # nothing here holds it any longer
     except BrokenProcessPool as error:
@@ -132,12 +136,12 @@ def _processes(maker: InputMaker, workers: int) -> Executor:
     return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_process, initargs=(maker,))
 
 
-_maker = threading.local()
-"""The maker of this worker, a thread or a process; it is sent once, not with every batch."""
+_own = threading.local()
+"""What this worker has, a thread or a process: the maker, sent once, not with every batch; a process's buffers."""
 
 
 def _begin(maker: InputMaker) -> None:
-    _maker.own = maker
+    _own.maker = maker
 
 
 def _begin_process(maker: InputMaker) -> None:
@@ -146,6 +150,8 @@ def _begin_process(maker: InputMaker) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # batch systems send it to all; the run says when it is over
     threading.Thread(target=_die_with_parent, daemon=True).start()
     _begin(maker)
+    _own.buffers = Buffers()
+    make_in(maker, _own.buffers.empty)
 
 
 def _die_with_parent() -> None:
@@ -156,5 +162,9 @@ def _die_with_parent() -> None:
         os._exit(1)
 
 
-def _prepare(batch: Sequence[Question]) -> Prepared:
-    return prepare(_maker.own, batch)
+def _prepare(batch: Sequence[Question]) -> Lent:
+    buffers: Buffers | None = getattr(_own, "buffers", None)
+    if buffers is None:
+        return Lent(prepare(_own.maker, batch))
+    buffers.begin()
+    return buffers.lend(prepare(_own.maker, batch))

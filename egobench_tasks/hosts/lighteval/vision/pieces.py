@@ -4,7 +4,7 @@ Image processors hold a batch several times in float32 while they work: 512 fram
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from egobench_tasks.hosts.lighteval.vision.prompt import Visual
 _IMAGES_AT_A_TIME = 64
 _SEED = 0
 
+Empty = Callable[[Sequence[int], torch.dtype], torch.Tensor]
+"""Gives a tensor of a shape to be filled, as ``torch.empty`` does."""
+
 
 class ImageProcessorInPieces:
     """An image processor that works on a question's images, or on 64 of a flat list, at a time.
@@ -30,6 +33,7 @@ class ImageProcessorInPieces:
         self.whole = whole
         self.dtype = dtype
         self.images_at_a_time = images_at_a_time
+        self.empty: Empty = _empty
 
     def __getattr__(self, name: str) -> Any:
         if name == "whole" or name.startswith("__"):  # asked for before there is one, while this is unpickled
@@ -41,8 +45,8 @@ class ImageProcessorInPieces:
         pieces = self._pieces(images)
         if len(pieces) < 2:
             return self.whole(images, *arguments, **options)
-        made = [cast(self.whole(piece, *arguments, **options), self.dtype) for piece in pieces]
-        joined = _joined(made)
+        made = (cast(self.whole(piece, *arguments, **options), self.dtype) for piece in pieces)
+        joined = _joined(made, sum(map(len, pieces)) / len(pieces[0]), self.empty)
         return self.whole(images, *arguments, **options) if joined is None else joined
 
     def _pieces(self, images: Any) -> list[Any]:
@@ -70,6 +74,13 @@ def process_in_pieces(maker: InputMaker) -> bool:
     return same
 
 
+def make_in(maker: InputMaker, empty: Empty) -> None:
+    """Let images that are made in pieces be written, as they are made, into tensors that ``empty`` gives."""
+    in_pieces = getattr(maker.processor, "image_processor", None)
+    if isinstance(in_pieces, ImageProcessorInPieces):
+        in_pieces.empty = empty
+
+
 def _short_message(seed: int) -> Message:
     pixels = np.random.default_rng(seed).integers(0, 256, (2, 48, 64, 3), np.uint8)
     return Message(("Q", Visual.IMAGE, "and", Visual.IMAGE, "E"), tuple(Image.fromarray(one) for one in pixels))
@@ -80,20 +91,60 @@ def _batched(images: Sequence[Any], size: int) -> list[tuple[Any, ...]]:
     return list(iter(lambda: tuple(itertools.islice(left, size)), ()))
 
 
-def _joined(pieces: Sequence[BatchFeature]) -> BatchFeature | None:
-    """Return the pieces end to end; None where they do not fit."""
-    joined: dict[str, Any] = {}
-    for name in pieces[0]:
-        values = [piece.get(name) for piece in pieces]
-        if all(isinstance(value, torch.Tensor) for value in values):
-            if len({value.shape[1:] for value in values}) > 1 or not values[0].ndim:
-                return None
-            joined[name] = torch.cat(values)
-        elif all(isinstance(value, list) for value in values):
-            joined[name] = [one for value in values for one in value]
+def _empty(shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+    return torch.empty(shape, dtype=dtype)
+
+
+class _Rows:
+    """Tensors end to end. They are written, as they come, into room for as many rows as are expected."""
+
+    def __init__(self, first: torch.Tensor, n_rows: int, empty: Empty) -> None:
+        self.room = empty((n_rows, *first.shape[1:]), first.dtype)
+        self.n_rows = 0
+
+    def add(self, tensor: torch.Tensor) -> bool:
+        """Write the tensor after the others; False where it does not go there."""
+        end = self.n_rows + len(tensor)
+        fits = tensor.shape[1:] == self.room.shape[1:] and tensor.dtype == self.room.dtype
+        if not fits:
+            return False
+        if end > len(self.room):
+            self.room = torch.cat([self.room[: self.n_rows], tensor])
         else:
+            self.room[self.n_rows : end] = tensor
+        self.n_rows = end
+        return True
+
+    @property
+    def joined(self) -> torch.Tensor:
+        """All that was added."""
+        return self.room[: self.n_rows]
+
+
+def _joined(pieces: Iterator[BatchFeature], n_times_the_first: float, empty: Empty) -> BatchFeature | None:
+    """Return the pieces end to end, together about so many times the first; None where they do not fit."""
+    joined: dict[str, _Rows | list[Any]] = {}
+    for n_before, piece in enumerate(pieces):
+        if n_before and set(piece) != set(joined):
             return None
-    return BatchFeature(joined) if all(set(piece) == set(joined) for piece in pieces) else None
+        for name, value in piece.items():
+            if not n_before:
+                if isinstance(value, torch.Tensor) and value.ndim:
+                    joined[name] = _Rows(value, round(len(value) * n_times_the_first), empty)
+                elif isinstance(value, list):
+                    joined[name] = []
+                else:
+                    return None
+            if not _add(joined[name], value):
+                return None
+    return BatchFeature({name: rows.joined if isinstance(rows, _Rows) else rows for name, rows in joined.items()})
+
+
+def _add(rows: _Rows | list[Any], value: Any) -> bool:
+    if isinstance(rows, _Rows):
+        return isinstance(value, torch.Tensor) and bool(value.ndim) and rows.add(value)
+    rows.extend(value if isinstance(value, list) else [])
+    return isinstance(value, list)
 
 
 def _same(one: Any, other: Any) -> bool:

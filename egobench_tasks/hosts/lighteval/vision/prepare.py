@@ -43,7 +43,7 @@ class Prepared:
     def n_bytes(self) -> int:
         """What the inputs fill in memory."""
         values = self.inputs.values() if self.inputs is not None else ()
-        return sum(value.numel() * value.element_size() for value in _tensors(list(values)))
+        return sum(tensor.nbytes for tensor in tensors_of(list(values)))
 
 
 def prepare(maker: InputMaker, questions: Sequence[Question]) -> Prepared:
@@ -86,11 +86,12 @@ def _check_context(maker: InputMaker, question_id: str, message: Message, text: 
     )
 
 
-def _tensors(values: Sequence[Any]) -> list[torch.Tensor]:
+def tensors_of(values: Sequence[Any]) -> list[torch.Tensor]:
+    """Return the tensors among ``values`` and in lists of them: some families' pixels are a list of images."""
     found: list[torch.Tensor] = []
     for value in values:
         if isinstance(value, torch.Tensor):
             found.append(value)
         elif isinstance(value, list | tuple):
-            found.extend(_tensors(value))
+            found.extend(tensors_of(value))
     return found

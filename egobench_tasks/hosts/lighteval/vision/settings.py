@@ -11,6 +11,7 @@ import yaml
 from lighteval.models.transformers.vlm_transformers_model import VLMTransformersModelConfig
 from pydantic import Field, ValidationError, field_validator
 
+from egobench_tasks.data import is_revision, no_revision
 from egobench_tasks.documents import parse_yaml, read_yaml
 from egobench_tasks.errors import InputError
 from egobench_tasks.hosts.lighteval.vision.names import SETTINGS
@@ -35,6 +36,7 @@ _DTYPES = {
     "4bit": "4bit",
     "8bit": "8bit",
 }
+_HUB_ID = re.compile(r"(?:\w[\w.-]*/)?\w[\w.-]*")
 _QUANTIZATIONS = ("4bit", "8bit")
 _DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
 _ATTENTIONS = ("eager", "sdpa", "flash_attention_2", "flash_attention_3", "flex_attention")
@@ -113,6 +115,18 @@ class FrameVLMConfig(VLMTransformersModelConfig):
             return None
         return getattr(torch, self.dtype)
 
+    @field_validator("model_name", "processor", "adapter")
+    @classmethod
+    def _nameable(cls, name: str | None) -> str | None:
+        return name if name is None else _folder_or_hub_id(name)
+
+    @field_validator("revision")
+    @classmethod
+    def _possible_revision(cls, name: str) -> str:
+        if not is_revision(name):
+            raise ValueError(no_revision(name))
+        return name
+
     @field_validator("dtype")
     @classmethod
     def _known_dtype(cls, name: str | None) -> str | None:
@@ -173,6 +187,19 @@ def read_settings(text: str) -> FrameVLMConfig:
     if "model_name" not in values:
         raise InputError('no model_name; a model is given as "model_name=FOLDER_OR_NAME,…" or in a YAML file')
     return FrameVLMConfig.checked(values)
+
+
+def _folder_or_hub_id(name: str) -> str:
+    """Return a folder's path or a Hub id. Raises ``ValueError`` for what can be neither, before the Hub is asked."""
+    path = Path(name).expanduser()
+    if path.exists():
+        return str(path) if name.startswith("~") else name
+    if _HUB_ID.fullmatch(name):
+        return name
+    repository, at, revision = name.partition("@")
+    if at and _HUB_ID.fullmatch(repository):
+        raise ValueError(f"a revision is a setting of its own: {repository},revision={revision.lstrip('@') or 'main'}")
+    raise ValueError("there is no such folder here, and no name on the Hub is like this (ORG/NAME)")
 
 
 def _known(name: str, known: Iterable[str]) -> str:

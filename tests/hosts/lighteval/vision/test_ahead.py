@@ -19,7 +19,7 @@ from egobench_tasks.hosts.lighteval.vision.ahead import AHEAD_BYTES, Cost, worke
         (Cost(5.0, 1000, 3000), 50, 1, 8),
         (Cost(5.0, 1000, 3000), 50, 4, 4),  # four of accelerate's share sixteen processors
         (Cost(90.0, 1000, 3000), 2, 1, 2),
-        (Cost(5.0, AHEAD_BYTES // 3, 0), 50, 1, 3),  # memory holds three
+        (Cost(5.0, AHEAD_BYTES // 6, 0), 50, 1, 3),  # room for the buffers of three
         (Cost(5.0, 2 * 2**30, 7 * 2**30), 50, 1, 2),  # 24 GiB hold two workers, a quarter over 7 GiB, and two that wait
         (Cost(5.0, 2 * 2**30, 9 * 2**30), 50, 1, 1),
         (Cost(5.0, 2 * AHEAD_BYTES, 0), 50, 1, 0),
@@ -68,7 +68,7 @@ import sys, time
 from multiprocessing import get_context
 from egobench_tasks.hosts.lighteval.vision import ahead
 if __name__ == "__main__":
-    pool = ahead._processes(None, 2)
+    pool = ahead._processes(__import__("types").SimpleNamespace(processor=None), 2)
     pids = {pool.submit(__import__("os").getpid).result() for _ in range(2)}
     print(*pids, flush=True)
     time.sleep(600)

@@ -19,8 +19,8 @@ def given(text):
          {"model_name": "x", "chat_template_kwargs": {"enable_thinking": False, "url": "http://a,b"}}),
         ("model_name=x,generation_parameters={temperature=0.7,top_p:0.9}",
          {"model_name": "x", "generation_parameters": {"temperature": 0.7, "top_p": 0.9}}),
-        ("model_name=/a=b/c,system_prompt='Look, then answer.'",
-         {"model_name": "/a=b/c", "system_prompt": "Look, then answer."}),
+        ("model_name=x,subfolder=a=b/c,system_prompt='Look, then answer.'",
+         {"model_name": "x", "subfolder": "a=b/c", "system_prompt": "Look, then answer."}),
         ("model_name=x,input=video", {"model_name": "x", "input": InputForm.VIDEO}),
     ],
 )  # fmt: skip
@@ -49,6 +49,12 @@ def test_names_of_types_that_people_type_are_known(typed, dtype):
         ("model_name=x,quantization={bits: 4}", "needs quant_method"),
         ("model_name=x,input=movie", "'frames' or 'video'"),
         ("model_name=x,chat_template=nowhere.jinja", "neither a file nor 'in-order'"),
+        ("model_name=org/name@@x", "a setting of its own: org/name,revision=x"),
+        ("model_name=org/name@v1", "org/name,revision=v1"),
+        ("model_name=x,revision=@x", "no branch, tag or commit can be called '@x'"),
+        ("model_name=./nowhere", "no such folder here"),
+        ("model_name=x,adapter=~/nowhere", "no such folder here"),
+        ("model_name=x,processor=a/b/c", "no such folder here"),
         ("model_name=x,batch_size=0", "greater than 0"),
         ("model_name=x,compile=true", "not compiled"),
         ("model_name=x,images_kwargs={a:1", "not closed"),
@@ -62,6 +68,12 @@ def test_names_of_types_that_people_type_are_known(typed, dtype):
 def test_what_is_unknown_is_refused_with_the_nearest_known(text, says):
     with pytest.raises(InputError, match=says):
         read_settings(text)
+
+
+def test_a_folder_below_home_is_found_where_the_shell_leaves_its_tilde(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "model").mkdir()
+    assert read_settings("model_name=~/model").model_name == str(tmp_path / "model")
 
 
 def test_all_faults_are_named_at_once():
