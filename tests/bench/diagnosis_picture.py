@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-WIDTH_PX, HEIGHT_PX = 1240, 1400
+WIDTH_PX, HEIGHT_PX = 1440, 1400
 PROBES = ("blind", "center", "shuffled", "reversed", "reordered", "swapped", "perm1", "perm2")
 
 

@@ -18,6 +18,7 @@ from scipy import optimize, stats
 
 from egobench_tasks.report.analyse.clusters import Clusters, warning
 from egobench_tasks.report.analyse.statistics import Floats
+from egobench_tasks.scoring.intervals import score_interval
 
 CONFIDENCE = 0.95
 FEW_EVENTS = 10
@@ -101,16 +102,22 @@ class Estimate:
 
 
 def share(right: Floats, clusters: Clusters, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the share of ones among ``right`` (0 or 1 a question, or a mean over its answers), in [0, 1]."""
+    """Return the share of ones among ``right`` (0 or 1 a question, or a mean over its answers), in [0, 1].
+
+    Where few clusters hold an answer of the rarer kind little is known of how questions hang together; the interval is
+    never wider than that of clusters of one answer each, which is the most that they can.
+    """
     if not len(right):
         return Estimate(math.nan, math.nan, math.nan, clustered_error(right, clusters))
     error = _with_few_events(clustered_error(right, clusters))
-    rate, t = float(right.mean()), error.quantile(confidence)
+    rate = float(right.mean())
     n = _independent_answers(right, rate * (1 - rate), error)
-    scale = 1 + t**2 / n
-    centre = (rate + t**2 / (2 * n)) / scale
-    margin = t / scale * math.sqrt(rate * (1 - rate) / n + t**2 / (4 * n**2))
-    low, high = _least(0.0, centre - margin), _most(1.0, centre + margin)
+    low, high = score_interval(rate, n, error.quantile(confidence))
+    if 1 < clusters.count < len(right):
+        sizes = clusters.sizes.astype(float)
+        widest = replace(error, df=degrees_of_freedom(sizes, 1.0))
+        at_most = score_interval(rate, sizes.sum() ** 2 / float((sizes**2).sum()), widest.quantile(confidence))
+        low, high = min(((low, high), at_most), key=lambda ends: ends[1] - ends[0])
     return Estimate(rate, low, high, error, events=n * min(rate, 1 - rate))
 
 
@@ -294,11 +301,3 @@ def sign_flip(differences: Floats, clusters: Clusters, parts: int = 1) -> float:
         chances = wider
     totals = np.arange(-reach, reach + 1, 2)
     return min(1.0, float(chances[np.abs(totals) >= abs(round(float(sums.sum())))].sum()))
-
-
-def _least(bound: float, value: float) -> float:
-    return value if math.isnan(value) else max(bound, value)
-
-
-def _most(bound: float, value: float) -> float:
-    return value if math.isnan(value) else min(bound, value)

@@ -125,6 +125,15 @@ def test_few_clusters_with_a_right_answer_widen_a_share():
     assert alone.error.df == pytest.approx(319)
 
 
+def test_all_of_240_right_in_80_clusters_is_not_45_to_100_percent():
+    """Without an answer of the other kind there was one degree of freedom, and with a single one too."""
+    of, right = clusters(np.repeat(np.arange(80), 3).tolist()), np.ones(240)
+    all_right, one_wrong = share(right, of), share(np.r_[0.0, right[1:]], of)
+    low, high = wilson_interval(80, 80)  # as many as there are clusters: they cannot hang together more than wholly
+    assert (all_right.low, all_right.high) == (pytest.approx(low, abs=0.005), high)
+    assert 0.93 < one_wrong.low < all_right.low and one_wrong.high < 1
+
+
 def test_a_share_of_independent_questions_is_wilsons_up_to_students_factor():
     right = np.repeat([1.0, 0.0], [120, 380])
     found, (low, high) = share(right, singletons(500)), wilson_interval(120, 500)
