@@ -92,7 +92,7 @@ def test_a_missing_padding_token_is_made_good(tmp_path):
         ("input=video", "no part for videos"),
         ("adapter=nowhere", "needs the package peft"),
         ("quantization=4bit", "needs the package bitsandbytes"),
-        ("revision=nowhere,processor=/no/such/folder", "processor cannot be loaded"),
+        ("processor=/no/such/folder", "processor=/no/such/folder: there is no such folder here"),
     ],
 )
 def test_what_the_model_does_not_have_is_refused_before_its_weights_are_read(family, arguments, says):

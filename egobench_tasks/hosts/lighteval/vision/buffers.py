@@ -106,8 +106,8 @@ def _shared(n_bytes: int) -> torch.Tensor:
     except RuntimeError as error:
         raise EgobenchError(
             f"shared memory (/dev/shm) has no room for {n_bytes / 1e9:.1f} GB of a model's inputs "
-            f"({first_line(error)}). What was answered is kept: run it again with a smaller batch_size, or with more of that memory "
-            "(containers: --shm-size)"
+            f"({first_line(error)}). What was answered is kept: run it again with a smaller batch_size, or with "
+            "more of that memory (containers: --shm-size)"
         ) from error
     return torch.tensor([], dtype=torch.uint8).set_(storage)
 
