@@ -157,7 +157,7 @@ def cost_of(maker: InputMaker, batch: list[Question]) -> tuple[float, ahead.Cost
 
 def measure(maker: InputMaker, batch: list[Question], workers: int, wait_s: float, n_measured: int) -> Measured:
     """Use the batch again and again as a model would that takes ``wait_s`` for each."""
-    n_growing = GROWING_BATCHES * max(1, workers)
+    n_growing = max(1, GROWING_BATCHES * workers)
     gaps, peak_bytes = [], 0
     made: Iterator[Prepared] = ahead.prepared_ahead(maker, [batch] * (n_growing + n_measured), workers)
     for number in range(n_growing + n_measured):
